@@ -1,0 +1,198 @@
+package io.rdmashuffle.conf;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * Reads one set of properties: first all keys, each for itself, then rules between keys. Problems
+ * and warnings pile up; a key with a problem has no value, and rules that involve it are skipped.
+ */
+final class ConfigReader {
+  private final Map<String, String> given = new TreeMap<>();
+  private final Map<ConfigKey<?>, Object> values = new HashMap<>();
+  private final Map<ConfigKey<?>, String> explicitTexts = new HashMap<>();
+  private final List<String> problems = new ArrayList<>();
+  private final List<String> warnings = new ArrayList<>();
+
+  ConfigReader(Map<String, String> properties) {
+    properties.forEach(
+        (name, text) -> {
+          if (name.startsWith(ConfigKey.PREFIX)) {
+            given.put(name, text == null ? "" : text);
+          }
+        });
+    final Map<String, String> unread = new TreeMap<>(given);
+    ConfigKeys.all().forEach(key -> read(key, unread));
+    unread.forEach(this::onUnread);
+  }
+
+  /** Returns the value of a key; only when there are no problems. */
+  @SuppressWarnings("unchecked") // values holds a T for every ConfigKey<T>
+  <T> T get(ConfigKey<T> key) {
+    return (T) values.get(key);
+  }
+
+  /** Returns how the key's value was spelled, with a mark when it is the default. */
+  String text(ConfigKey<?> key) {
+    final String text = explicitTexts.get(key);
+    return text == null ? key.defaultText() + " (default)" : text;
+  }
+
+  /** Demands {@code larger > smaller}. */
+  <T extends Comparable<T>> void mustExceed(ConfigKey<T> larger, ConfigKey<T> smaller, String why) {
+    if (haveValues(larger, smaller) && get(larger).compareTo(get(smaller)) <= 0) {
+      contradiction(larger, "<=", smaller, why);
+    }
+  }
+
+  /** Demands {@code larger >= smaller}. */
+  <T extends Comparable<T>> void mustReach(ConfigKey<T> larger, ConfigKey<T> smaller, String why) {
+    if (haveValues(larger, smaller) && get(larger).compareTo(get(smaller)) < 0) {
+      contradiction(larger, "<", smaller, why);
+    }
+  }
+
+  boolean haveValues(ConfigKey<?>... keys) {
+    return Stream.of(keys).allMatch(values::containsKey);
+  }
+
+  void contradiction(ConfigKey<?> larger, String relation, ConfigKey<?> smaller, String why) {
+    problems.add(
+        setting(larger.name(), text(larger))
+            + " "
+            + relation
+            + " "
+            + setting(smaller.name(), text(smaller))
+            + ": "
+            + why
+            + "; raise the first or lower the second");
+  }
+
+  /** Returns what is wrong, in the order it was found. */
+  List<String> problems() {
+    return List.copyOf(problems);
+  }
+
+  /** Returns what works but should be changed. */
+  List<String> warnings() {
+    return List.copyOf(warnings);
+  }
+
+  /**
+   * Returns the keys that are not at their default because they were set, in order of their names.
+   */
+  Map<String, String> explicit() {
+    final Map<String, String> byName = new TreeMap<>();
+    explicitTexts.forEach((key, text) -> byName.put(key.name(), text));
+    return byName;
+  }
+
+  private <T> void read(ConfigKey<T> key, Map<String, String> unread) {
+    final List<String> names = new ArrayList<>();
+    if (unread.containsKey(key.name())) {
+      names.add(key.name());
+    }
+    key.aliases().stream()
+        .map(ConfigKey.Alias::name)
+        .filter(unread::containsKey)
+        .forEach(names::add);
+    if (names.isEmpty()) {
+      values.put(key, key.defaultValue());
+    } else if (names.size() > 1) {
+      final List<String> settings =
+          names.stream().map(name -> setting(name, unread.get(name))).toList();
+      problems.add(
+          String.join(" and ", settings) + ": both set the same thing; keep " + key + " alone");
+    } else if (unread.containsKey(key.name())) {
+      parse(key, key.name(), unread.get(key.name()), unread.get(key.name()));
+    } else {
+      key.aliases().stream()
+          .filter(alias -> unread.containsKey(alias.name()))
+          .forEach(alias -> readAlias(key, alias, unread.get(alias.name())));
+    }
+    names.forEach(unread::remove);
+  }
+
+  private <T> void readAlias(ConfigKey<T> key, ConfigKey.Alias alias, String text) {
+    String translated;
+    try {
+      translated = alias.translate().apply(text);
+    } catch (IllegalArgumentException e) {
+      translated = text; // parsing it says what is wrong
+    }
+    if (parse(key, alias.name(), text, translated)) {
+      warnings.add(
+          setting(alias.name(), text)
+              + ": SparkRDMA's key still works, but use "
+              + setting(key.name(), translated));
+    }
+  }
+
+  private <T> boolean parse(ConfigKey<T> key, String name, String text, String translated) {
+    try {
+      values.put(key, key.parse(translated));
+      explicitTexts.put(key, translated.trim());
+      return true;
+    } catch (IllegalArgumentException e) {
+      problems.add(setting(name, text) + ": " + e.getMessage() + "; allowed: " + key.allowed());
+      return false;
+    }
+  }
+
+  private void onUnread(String name, String text) {
+    final String advice = ConfigKeys.RETIRED.get(name);
+    problems.add(
+        setting(name, text)
+            + (advice == null
+                ? ": no such key; the nearest is " + nearest(name)
+                : ": SparkRDMA's key is gone; " + advice));
+  }
+
+  private static String setting(String name, String text) {
+    return name + "=" + text;
+  }
+
+  private static String nearest(String name) {
+    final String unknown = withoutPrefix(name);
+    String nearest = "";
+    int least = Integer.MAX_VALUE;
+    for (ConfigKey<?> key : ConfigKeys.all().toList()) {
+      final String known = withoutPrefix(key.name());
+      final String lastPart = known.substring(known.lastIndexOf('.') + 1);
+      final int distance =
+          Math.min(editDistance(unknown, known), 1 + editDistance(unknown, lastPart));
+      if (distance < least) {
+        least = distance;
+        nearest = key.name();
+      }
+    }
+    return nearest;
+  }
+
+  private static String withoutPrefix(String name) {
+    return name.substring(ConfigKey.PREFIX.length()).toLowerCase(Locale.ROOT);
+  }
+
+  /** Levenshtein's: the fewest insertions, deletions and replacements of one character. */
+  static int editDistance(String a, String b) {
+    int[] previous = new int[b.length() + 1];
+    for (int j = 0; j <= b.length(); j++) {
+      previous[j] = j;
+    }
+    for (int i = 1; i <= a.length(); i++) {
+      final int[] current = new int[b.length() + 1];
+      current[0] = i;
+      for (int j = 1; j <= b.length(); j++) {
+        final int replaced = previous[j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        current[j] = Math.min(replaced, 1 + Math.min(previous[j], current[j - 1]));
+      }
+      previous = current;
+    }
+    return previous[b.length()];
+  }
+}
