@@ -213,8 +213,8 @@ public final class ConfigKeys {
           .doc(
               "Bytes asked of all peers and not yet arrived, over all tasks of an executor; the"
                   + " bound on incast at the reader. Not below `maxBytesInFlightPerPeer`; the"
-                  + " default lets four peers send at full speed. (SparkRDMA's key of this name"
-                  + " bounds one task.)");
+                  + " default lets four peers send at full speed. SparkRDMA's key of this name"
+                  + " bounds one task.");
 
   /** See {@link ShuffleConfig#maxReadsInFlightPerPeer()}. */
   public static final ConfigKey<Integer> MAX_READS_IN_FLIGHT_PER_PEER =

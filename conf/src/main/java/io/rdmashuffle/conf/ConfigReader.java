@@ -13,20 +13,27 @@ import java.util.stream.Stream;
  * and warnings pile up; a key with a problem has no value, and rules that involve it are skipped.
  */
 final class ConfigReader {
-  private final Map<String, String> given = new TreeMap<>();
+  /**
+   * Where a key's value comes from.
+   *
+   * @param name the key that was set: the key itself or an alias
+   * @param text its value as the key itself would have it
+   */
+  private record Origin(String name, String text) {}
+
   private final Map<ConfigKey<?>, Object> values = new HashMap<>();
-  private final Map<ConfigKey<?>, String> explicitTexts = new HashMap<>();
+  private final Map<ConfigKey<?>, Origin> origins = new HashMap<>();
   private final List<String> problems = new ArrayList<>();
   private final List<String> warnings = new ArrayList<>();
 
   ConfigReader(Map<String, String> properties) {
+    final Map<String, String> unread = new TreeMap<>();
     properties.forEach(
         (name, text) -> {
           if (name.startsWith(ConfigKey.PREFIX)) {
-            given.put(name, text == null ? "" : text);
+            unread.put(name, text == null ? "" : text);
           }
         });
-    final Map<String, String> unread = new TreeMap<>(given);
     ConfigKeys.all().forEach(key -> read(key, unread));
     unread.forEach(this::onUnread);
   }
@@ -37,10 +44,16 @@ final class ConfigReader {
     return (T) values.get(key);
   }
 
-  /** Returns how the key's value was spelled, with a mark when it is the default. */
-  String text(ConfigKey<?> key) {
-    final String text = explicitTexts.get(key);
-    return text == null ? key.defaultText() + " (default)" : text;
+  /**
+   * Returns the key and how its value was spelled, and where from unless the key itself was set.
+   */
+  String describe(ConfigKey<?> key) {
+    final Origin origin = origins.get(key);
+    if (origin == null) {
+      return setting(key.name(), key.defaultText()) + " (default)";
+    }
+    final String given = setting(key.name(), origin.text());
+    return origin.name().equals(key.name()) ? given : given + " (from " + origin.name() + ")";
   }
 
   /** Demands {@code larger > smaller}. */
@@ -63,11 +76,11 @@ final class ConfigReader {
 
   void contradiction(ConfigKey<?> larger, String relation, ConfigKey<?> smaller, String why) {
     problems.add(
-        setting(larger.name(), text(larger))
+        describe(larger)
             + " "
             + relation
             + " "
-            + setting(smaller.name(), text(smaller))
+            + describe(smaller)
             + ": "
             + why
             + "; raise the first or lower the second");
@@ -88,7 +101,7 @@ final class ConfigReader {
    */
   Map<String, String> explicit() {
     final Map<String, String> byName = new TreeMap<>();
-    explicitTexts.forEach((key, text) -> byName.put(key.name(), text));
+    origins.forEach((key, origin) -> byName.put(key.name(), origin.text()));
     return byName;
   }
 
@@ -136,7 +149,7 @@ final class ConfigReader {
   private <T> boolean parse(ConfigKey<T> key, String name, String text, String translated) {
     try {
       values.put(key, key.parse(translated));
-      explicitTexts.put(key, translated.trim());
+      origins.put(key, new Origin(name, translated.trim()));
       return true;
     } catch (IllegalArgumentException e) {
       problems.add(setting(name, text) + ": " + e.getMessage() + "; allowed: " + key.allowed());

@@ -8,7 +8,7 @@ import java.util.List;
  * <p>The message lists every problem found, each with the key, its value, what is allowed and the
  * remedy, so that one start is enough to mend them all.
  */
-public final class ConfigurationException extends RuntimeException {
+public final class ConfigurationException extends IllegalArgumentException {
   private static final long serialVersionUID = 1L;
 
   /** A copy as an array, since not every {@code List} survives serialization. */
