@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -106,54 +108,40 @@ final class ConfigReader {
   }
 
   private <T> void read(ConfigKey<T> key, Map<String, String> unread) {
-    final List<String> names = new ArrayList<>();
-    if (unread.containsKey(key.name())) {
-      names.add(key.name());
-    }
-    key.aliases().stream()
-        .map(ConfigKey.Alias::name)
-        .filter(unread::containsKey)
-        .forEach(names::add);
-    if (names.isEmpty()) {
+    final ConfigKey.Alias itself = new ConfigKey.Alias(key.name(), UnaryOperator.identity());
+    final List<ConfigKey.Alias> set =
+        Stream.concat(Stream.of(itself), key.aliases().stream())
+            .filter(alias -> unread.containsKey(alias.name()))
+            .toList();
+    if (set.isEmpty()) {
       values.put(key, key.defaultValue());
-    } else if (names.size() > 1) {
-      final List<String> settings =
-          names.stream().map(name -> setting(name, unread.get(name))).toList();
-      problems.add(
-          String.join(" and ", settings) + ": both set the same thing; keep " + key + " alone");
-    } else if (unread.containsKey(key.name())) {
-      parse(key, key.name(), unread.get(key.name()), unread.get(key.name()));
+    } else if (set.size() == 1) {
+      readAs(set.get(0), key, unread.get(set.get(0).name()));
     } else {
-      key.aliases().stream()
-          .filter(alias -> unread.containsKey(alias.name()))
-          .forEach(alias -> readAlias(key, alias, unread.get(alias.name())));
+      problems.add(
+          set.stream()
+              .map(alias -> setting(alias.name(), unread.get(alias.name())))
+              .collect(
+                  Collectors.joining(
+                      " and ", "", ": both set the same thing; keep " + key + " alone")));
     }
-    names.forEach(unread::remove);
+    set.forEach(alias -> unread.remove(alias.name()));
   }
 
-  private <T> void readAlias(ConfigKey<T> key, ConfigKey.Alias alias, String text) {
-    String translated;
+  private <T> void readAs(ConfigKey.Alias alias, ConfigKey<T> key, String text) {
     try {
-      translated = alias.translate().apply(text);
-    } catch (IllegalArgumentException e) {
-      translated = text; // parsing it says what is wrong
-    }
-    if (parse(key, alias.name(), text, translated)) {
-      warnings.add(
-          setting(alias.name(), text)
-              + ": SparkRDMA's key still works, but use "
-              + setting(key.name(), translated));
-    }
-  }
-
-  private <T> boolean parse(ConfigKey<T> key, String name, String text, String translated) {
-    try {
+      final String translated = alias.translate().apply(text).trim();
       values.put(key, key.parse(translated));
-      origins.put(key, new Origin(name, translated.trim()));
-      return true;
+      origins.put(key, new Origin(alias.name(), translated));
+      if (!alias.name().equals(key.name())) {
+        warnings.add(
+            setting(alias.name(), text)
+                + ": SparkRDMA's key still works, but use "
+                + setting(key.name(), translated));
+      }
     } catch (IllegalArgumentException e) {
-      problems.add(setting(name, text) + ": " + e.getMessage() + "; allowed: " + key.allowed());
-      return false;
+      problems.add(
+          setting(alias.name(), text) + ": " + e.getMessage() + "; allowed: " + key.allowed());
     }
   }
 
