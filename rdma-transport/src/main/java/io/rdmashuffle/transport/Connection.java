@@ -19,6 +19,14 @@ public interface Connection extends AutoCloseable {
   boolean isOpen();
 
   /**
+   * Whether {@link #offer} always completes a batch before it returns, on the calling thread: there
+   * is nothing to overlap then, and callers need not bound what is in flight.
+   */
+  default boolean completesInline() {
+    return false;
+  }
+
+  /**
    * Takes over a batch of reads.
    *
    * <p>When it answers true, the batch and the local memory it names belong to the connection until
@@ -30,7 +38,8 @@ public interface Connection extends AutoCloseable {
    * happened, and the caller offers again after one of its earlier batches on this connection
    * completed. A connection with no batch outstanding never answers false to a batch within {@link
    * Transport#maxBatchSize()}. On a broken or closed connection it answers true and fails the batch
-   * with {@link FailureKind#CLOSED}.
+   * with {@link FailureKind#CLOSED}. A batch whose deadline is over when it is offered is not read:
+   * it fails with {@link FailureKind#READ_TIMEOUT}, and breaks the connection as any failure does.
    *
    * @throws IllegalArgumentException when the batch is empty, too large, or reads outside the local
    *     slab

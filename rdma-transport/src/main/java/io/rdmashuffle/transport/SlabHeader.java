@@ -29,18 +29,47 @@ public final class SlabHeader {
   }
 
   /**
+   * Marks a slab as gone, for peers that still have its file mapped. The owner calls it before the
+   * memory is given back.
+   */
+  static void clear(SlabMemory slab) {
+    if (slab.length() >= SlabMemory.HEADER_LENGTH) {
+      slab.buffer().putLong(0, 0);
+    }
+  }
+
+  /**
+   * Whether the owner of a mapped slab still has it. Cheap enough to be asked before every read; a
+   * killed owner's slab counts as living, its memory stays as it was.
+   */
+  public static boolean isLiving(ByteBuffer mapped) {
+    return mapped.getLong(0) == MAGIC;
+  }
+
+  /**
    * Whether a mapped slab has the length and the owner it should have.
    *
    * @param mapped the whole slab as mapped from its file, little-endian
    */
   public static boolean isOwnedBy(ByteBuffer mapped, PeerIdentity owner) {
-    if (mapped.capacity() < SlabMemory.HEADER_LENGTH
-        || mapped.getLong(0) != MAGIC
-        || mapped.getLong(LENGTH_OFFSET) != mapped.capacity()) {
+    return isOwnedBy(mapped, mapped.capacity(), owner);
+  }
+
+  /**
+   * Whether the file behind a descriptor is a slab of {@code owner}; asked before it is mapped, for
+   * a file of someone else may shrink under a mapping.
+   *
+   * @param header the first {@link SlabMemory#HEADER_LENGTH} bytes of the file, little-endian
+   * @param length bytes of the file
+   */
+  static boolean isOwnedBy(ByteBuffer header, long length, PeerIdentity owner) {
+    if (header.capacity() < SlabMemory.HEADER_LENGTH
+        || header.getLong(0) != MAGIC
+        || header.getLong(LENGTH_OFFSET) != length) {
       return false;
     }
     byte[] found = new byte[PeerIdentity.PROOF_LENGTH];
-    mapped.get(PROOF_OFFSET, found);
+    header.get(PROOF_OFFSET, found);
     return MessageDigest.isEqual(found, owner.proof(PURPOSE));
   }
 }

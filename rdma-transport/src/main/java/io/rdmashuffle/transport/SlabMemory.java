@@ -1,13 +1,11 @@
 package io.rdmashuffle.transport;
 
 import java.io.IOException;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * One run of memory that is registered as a whole: a shared mapping of a file that was unlinked at
@@ -27,6 +25,8 @@ public final class SlabMemory implements AutoCloseable {
   /** Value of {@link #descriptor()} for anonymous memory. */
   public static final int NO_DESCRIPTOR = -1;
 
+  private static final AtomicInteger NEXT_ID = new AtomicInteger();
+
   private final int id;
   private final ByteBuffer buffer;
   private final FileChannel channel;
@@ -44,6 +44,21 @@ public final class SlabMemory implements AutoCloseable {
     this.buffer = buffer.order(ByteOrder.LITTLE_ENDIAN);
     this.channel = channel;
     this.descriptor = descriptor;
+  }
+
+  /** A number no other slab of this process has. */
+  static int nextId() {
+    return NEXT_ID.getAndIncrement();
+  }
+
+  /**
+   * @throws IllegalArgumentException unless a slab can have that many bytes
+   */
+  static void requireValidLength(int length) {
+    if (length < HEADER_LENGTH || length % HEADER_LENGTH != 0) {
+      throw new IllegalArgumentException(
+          "length=" + length + " is not a positive multiple of " + HEADER_LENGTH);
+    }
   }
 
   public int id() {
@@ -81,6 +96,9 @@ public final class SlabMemory implements AutoCloseable {
     if (!isClosed.compareAndSet(false, true)) {
       return;
     }
+    // A peer may keep the file mapped long after this; it must not take it for a living slab, in
+    // particular not when a new slab gets the same descriptor.
+    SlabHeader.clear(this);
     Unmapper.unmap(buffer);
     if (channel != null) {
       channel.close();
@@ -96,38 +114,5 @@ public final class SlabMemory implements AutoCloseable {
         + " bytes, "
         + (isShareable() ? "shared" : "anonymous")
         + ")";
-  }
-
-  /**
-   * Gives direct memory back at once instead of whenever the collector finds the buffer; {@code
-   * sun.misc.Unsafe.invokeCleaner} is the JDK's supported way since 9 and has no other home.
-   */
-  static final class Unmapper {
-    private static final MethodHandle INVOKE_CLEANER = find();
-
-    private Unmapper() {}
-
-    static void unmap(ByteBuffer buffer) {
-      try {
-        INVOKE_CLEANER.invokeExact(buffer);
-      } catch (Throwable e) {
-        throw new IllegalStateException("cannot unmap a slab", e);
-      }
-    }
-
-    private static MethodHandle find() {
-      try {
-        Class<?> unsafeClass = Class.forName("sun.misc.Unsafe");
-        MethodHandles.Lookup lookup =
-            MethodHandles.privateLookupIn(unsafeClass, MethodHandles.lookup());
-        Object unsafe = lookup.findStaticGetter(unsafeClass, "theUnsafe", unsafeClass).invoke();
-        return lookup
-            .findVirtual(
-                unsafeClass, "invokeCleaner", MethodType.methodType(void.class, ByteBuffer.class))
-            .bindTo(unsafe);
-      } catch (Throwable e) {
-        throw new ExceptionInInitializerError(e);
-      }
-    }
   }
 }
