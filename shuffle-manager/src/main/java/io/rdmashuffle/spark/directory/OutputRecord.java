@@ -1,0 +1,25 @@
+package io.rdmashuffle.spark.directory;
+
+/**
+ * Where the index block of one map output lies, within the slabs of the executor that wrote it.
+ *
+ * @param shuffleId Spark's id of the shuffle
+ * @param mapTaskId Spark's map id, the attempt id of the task
+ * @param slabId slab that holds the index block
+ * @param offset first byte of the index block within the slab
+ * @param indexLength length of the index block in bytes
+ * @param generation number in the index block, unique for ever within the application
+ */
+public record OutputRecord(
+    int shuffleId, long mapTaskId, int slabId, long offset, int indexLength, long generation) {
+  public OutputRecord {
+    Bounds.check(shuffleId >= 0, "shuffleId=%d is negative", shuffleId);
+    Bounds.check(slabId >= 0, "slabId=%d is negative", slabId);
+    Bounds.check(offset >= 0, "offset=%d is negative", offset);
+    Bounds.check(
+        indexLength > 0 && indexLength <= Bounds.MAX_INDEX_BYTES,
+        "indexLength=%d is not within 1 to %d",
+        indexLength,
+        Bounds.MAX_INDEX_BYTES);
+  }
+}
