@@ -65,14 +65,15 @@ final class SparkDirectoryChannel implements DirectoryChannel {
     if (closed) {
       return;
     }
-    ref()
-        .thenAccept(found -> found.send(message))
-        .whenComplete(
-            (done, failure) -> {
-              if (failure != null) {
-                LOG.debug("A report to the shuffle directory got lost", failure);
-              }
-            });
+    CompletableFuture<Void> unused =
+        ref()
+            .thenAccept(found -> found.send(message))
+            .whenComplete(
+                (done, failure) -> {
+                  if (failure != null) {
+                    LOG.debug("A report to the shuffle directory got lost", failure);
+                  }
+                });
   }
 
   @Override
