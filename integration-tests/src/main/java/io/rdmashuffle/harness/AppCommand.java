@@ -1,0 +1,13 @@
+package io.rdmashuffle.harness;
+
+import io.rdmashuffle.jobs.JobInput;
+import java.io.Serializable;
+
+/** What a parent process asks an application to do. */
+sealed interface AppCommand extends Serializable {
+  /** Runs a job by name. */
+  record Run(String job, JobInput input) implements AppCommand {}
+
+  /** Stops the application and ends the process. */
+  record Stop() implements AppCommand {}
+}

@@ -1,0 +1,70 @@
+package io.rdmashuffle.harness;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * One executor of {@code local-cluster}: a child process of the driver, which hosts the workers.
+ */
+public record ExecutorProcess(String id, long pid) {
+
+  /** Executors that run now, in the order of their ids. */
+  static List<ExecutorProcess> ofThisDriver() {
+    List<ExecutorProcess> found = new ArrayList<>();
+    for (ProcessHandle child : ProcessHandle.current().children().toList()) {
+      executorId(child.pid()).ifPresent(id -> found.add(new ExecutorProcess(id, child.pid())));
+    }
+    found.sort(Comparator.comparingInt(e -> Integer.parseInt(e.id)));
+    return found;
+  }
+
+  private static Optional<String> executorId(long pid) {
+    String commandLine;
+    try {
+      commandLine = Files.readString(Path.of("/proc/" + pid + "/cmdline"));
+    } catch (IOException gone) {
+      return Optional.empty();
+    }
+    List<String> words = Stream.of(commandLine.split("\0", -1)).toList();
+    int flag = words.indexOf("--executor-id");
+    return flag < 0 ? Optional.empty() : Optional.of(words.get(flag + 1));
+  }
+
+  /** {@code kill -9}: no shutdown hook runs. */
+  public void kill() {
+    ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+  }
+
+  /** {@code kill -STOP} and {@code -CONT}: a peer that is there but does not answer. */
+  public void signal(String name) {
+    try {
+      Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start();
+      if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
+        throw new IllegalStateException("kill -" + name + " " + pid + " failed");
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** User and system time so far, in seconds. */
+  public double cpuSeconds() {
+    return ProcessCounts.cpuSeconds(pid);
+  }
+
+  /** Threads, mappings and descriptors it holds. */
+  public ProcessCounts counts() {
+    return ProcessCounts.of(pid);
+  }
+}

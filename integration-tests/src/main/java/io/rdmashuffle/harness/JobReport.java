@@ -1,0 +1,13 @@
+package io.rdmashuffle.harness;
+
+import io.rdmashuffle.jobs.ResultDigest;
+import java.io.Serializable;
+
+/**
+ * One run of one job.
+ *
+ * @param totals what the plugin read during it; all zero in a sort-shuffle application
+ */
+public record JobReport(
+    String job, double seconds, ResultDigest result, ShuffleMetrics metrics, PluginTotals totals)
+    implements Serializable {}
