@@ -50,7 +50,18 @@ final class Messages {
   record LocateRequest(int shuffleId, int fromPosition) {}
 
   /** Cumulative counters of an executor. */
-  record Report(String executorId, long sequence, Map<String, Long> counters) {}
+  record Report(String executorId, long sequence, Map<String, Long> counters) {
+    Report {
+      Bounds.check(
+          counters.size() <= Bounds.MAX_COUNTERS,
+          "counters=%d > %d",
+          counters.size(),
+          Bounds.MAX_COUNTERS);
+      for (String name : counters.keySet()) {
+        Bounds.checkLength("counter name", name, Bounds.MAX_COUNTER_NAME_BYTES);
+      }
+    }
+  }
 
   /** A body that may find a record's own checks in its way. */
   private interface Body<T> {
