@@ -156,8 +156,8 @@ public record IndexHeader(
   }
 
   /**
-   * The number of partitions that a header claims, for readers that do not know it otherwise; {@link
-   * #decode} checks it against the published length.
+   * The number of partitions that a header claims, for readers that do not know it otherwise;
+   * {@link #decode} checks it against the published length.
    *
    * @return -1 when the bytes are too few for a header
    */

@@ -296,6 +296,13 @@ public final class SlabPool implements AutoCloseable {
     return table;
   }
 
+  /** The slabs mapped now. */
+  List<Slab> slabs() {
+    synchronized (lock) {
+      return List.copyOf(slabs.values());
+    }
+  }
+
   /**
    * Asks to be told of every slab added from now on, on the thread that adds it and before an
    * extent of it is lent. Listeners return quickly and do not call back into the pool.
@@ -529,19 +536,26 @@ public final class SlabPool implements AutoCloseable {
       Transport transport = transports.get(i);
       try {
         registrations[i] = transport.register(memory, access);
-      } catch (TransportException | RuntimeException e) {
-        // The slab is as good as ever for the other transports and for TCP.
-        if (refusalsLogged.add(transport)) {
-          LOG.warn(
-              "Transport {} refused to register {} of pool {}; it cannot be read over it",
-              transport.name(),
-              memory,
-              name,
-              e);
-        }
+      } catch (TransportException e) {
+        onRefused(transport, memory, null, e.getMessage());
+      } catch (RuntimeException e) {
+        onRefused(transport, memory, e, e.toString());
       }
     }
     return registrations;
+  }
+
+  /** The slab is as good as ever for the other transports and for TCP. */
+  private void onRefused(Transport transport, SlabMemory memory, Throwable bug, String reason) {
+    if (refusalsLogged.add(transport)) {
+      LOG.warn(
+          "Transport {} refused to register {} of pool {}, which cannot be read over it: {}",
+          transport.name(),
+          memory,
+          name,
+          reason,
+          bug);
+    }
   }
 
   private void add(Slab slab) {
