@@ -43,6 +43,9 @@ public final class Directory {
   /** Live executors by index, null when removed; replaced when it grows. Written under this. */
   private volatile Entry[] byIndex = {};
 
+  /** Grows after every change of the executors. Written under this. */
+  private volatile long epoch;
+
   private int nextIndex; // guarded by this
   private final Map<String, byte[]> removedTokens = new LinkedHashMap<>(); // guarded by this
   private final CounterTotals totals; // guarded by itself
@@ -103,6 +106,12 @@ public final class Directory {
     byIndex = table;
     executors.put(executor.executorId(), entry);
     removedTokens.remove(executor.executorId());
+    changed();
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // every caller holds the lock
+  private void changed() {
+    epoch++;
   }
 
   /**
@@ -143,6 +152,7 @@ public final class Directory {
     ExecutorRecord after = before.withSlabs(merged);
     reserve(after.heapBytes() - before.heapBytes());
     entry.peer = new PeerRecord(after, entry.peer.version() + 1);
+    changed();
   }
 
   /** Makes a shuffle known, so that outputs can be published to it. Repeating it is harmless. */
@@ -203,6 +213,19 @@ public final class Directory {
               + " exceeds slabLength="
               + slab.length());
     }
+  }
+
+  /**
+   * What the pages of a shuffle depend on. While it stays equal, so do they.
+   *
+   * @param log compared by identity, since an id could be registered anew
+   */
+  record Stamp(OutputLog log, long epoch, int size) {}
+
+  /** The stamp of a shuffle as of now; empty when the shuffle is not registered. */
+  Optional<Stamp> stamp(int shuffleId) {
+    OutputLog log = shuffles.get(shuffleId);
+    return log == null ? Optional.empty() : Optional.of(new Stamp(log, epoch, log.size()));
   }
 
   /**
@@ -292,6 +315,7 @@ public final class Directory {
     Entry[] table = byIndex.clone();
     table[entry.index] = null;
     byIndex = table;
+    changed();
     ExecutorRecord executor = entry.peer.executor();
     budget.release(executor.heapBytes());
     removedTokens.put(executorId, executor.token());

@@ -35,6 +35,10 @@ public final class DirectoryClient implements AutoCloseable {
   private final PeerTable peers;
   private final HeapBudget budget;
   private final Map<Integer, ShuffleLocations> shuffles = new ConcurrentHashMap<>();
+
+  /** The shuffle looked up last, so that most look-ups box no id. */
+  private volatile ShuffleLocations recent;
+
   private final AtomicLong reports = new AtomicLong();
   private volatile boolean closed;
 
@@ -184,8 +188,15 @@ public final class DirectoryClient implements AutoCloseable {
    *     then unchanged
    */
   public boolean lookup(int shuffleId, long mapTaskId, Located into) {
-    ShuffleLocations locations = shuffles.get(shuffleId);
-    return locations != null && locations.lookup(mapTaskId, into);
+    ShuffleLocations locations = recent;
+    if (locations == null || locations.shuffleId() != shuffleId || locations.isDiscarded()) {
+      locations = shuffles.get(shuffleId);
+      if (locations == null) {
+        return false;
+      }
+      recent = locations;
+    }
+    return locations.lookup(mapTaskId, into);
   }
 
   /**

@@ -17,7 +17,13 @@ final class DirectoryService {
   // Well below spark.rpc.message.maxSize; the client asks again for what did not fit.
   private static final long MAX_PEERS_ANSWER_BYTES = 4L << 20;
 
+  private static final long MAX_CACHED_PAGE_BYTES = 64L << 20;
+
+  // Smaller pages are made faster than they are worth keeping.
+  private static final int MIN_CACHED_PAGE_BYTES = 4_096;
+
   private final Directory directory;
+  private final PageCache pages = new PageCache(MAX_CACHED_PAGE_BYTES);
 
   DirectoryService(Directory directory) {
     this.directory = directory;
@@ -73,10 +79,25 @@ final class DirectoryService {
   }
 
   private byte[] locate(Messages.LocateRequest request) throws DirectoryException {
-    return directory
-        .locate(request.shuffleId(), request.fromPosition())
-        .map(Messages::encodePage)
-        .orElseGet(Messages::noShuffle);
+    int shuffleId = request.shuffleId();
+    int from = request.fromPosition();
+    Optional<Directory.Stamp> stamp = directory.stamp(shuffleId);
+    if (stamp.isEmpty()) {
+      return Messages.noShuffle();
+    }
+    byte[] cached = pages.get(shuffleId, from, stamp.get());
+    if (cached != null) {
+      return cached;
+    }
+    Optional<LocatePage> page = directory.locate(shuffleId, from);
+    if (page.isEmpty()) {
+      return Messages.noShuffle();
+    }
+    byte[] encoded = Messages.encodePage(page.get());
+    if (encoded.length >= MIN_CACHED_PAGE_BYTES) {
+      pages.put(shuffleId, from, stamp.get(), encoded);
+    }
+    return encoded;
   }
 
   private byte[] peers(List<String> executorIds) {

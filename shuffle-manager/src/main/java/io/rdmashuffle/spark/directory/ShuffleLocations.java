@@ -27,7 +27,7 @@ final class ShuffleLocations {
   private final LocationTable table = new LocationTable(); // guarded by this
   private final SharedRequest refresh; // guarded by this
   private int position; // guarded by this
-  private boolean discarded; // guarded by this
+  private volatile boolean discarded; // written under this
   private DirectoryException closedBy; // guarded by this
   private volatile long lastUsedNs = System.nanoTime();
 
@@ -50,6 +50,14 @@ final class ShuffleLocations {
     this.budget = budget;
     this.makeRoom = makeRoom;
     this.refresh = new SharedRequest(settings.negativeTtl().toNanos());
+  }
+
+  int shuffleId() {
+    return shuffleId;
+  }
+
+  boolean isDiscarded() {
+    return discarded;
   }
 
   long lastUsedNs() {
