@@ -1,6 +1,7 @@
 package io.rdmashuffle.transport;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -80,6 +81,8 @@ public final class ProcFileSystem {
           return Integer.parseInt(link.getFileName().toString());
         }
       }
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
     }
     return SlabMemory.NO_DESCRIPTOR;
   }

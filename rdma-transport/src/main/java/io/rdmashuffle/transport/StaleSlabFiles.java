@@ -1,6 +1,7 @@
 package io.rdmashuffle.transport;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -35,7 +36,7 @@ final class StaleSlabFiles {
           count++;
         }
       }
-    } catch (IOException e) {
+    } catch (IOException | DirectoryIteratorException e) {
       LOGGER.debug("cannot remove stale slabs from {}", directory, e);
     }
     return count;

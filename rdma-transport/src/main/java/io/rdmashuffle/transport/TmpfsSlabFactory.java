@@ -41,6 +41,7 @@ public final class TmpfsSlabFactory implements SlabFactory {
   private final ProcFileSystem proc;
   private final ProcessIdentity self;
   private final String fileSystemType;
+  private final int pageLength;
 
   /**
    * Tries the directory out with a slab of one page, and removes what crashed processes left there.
@@ -58,13 +59,26 @@ public final class TmpfsSlabFactory implements SlabFactory {
     this.owner = owner;
     this.proc = proc;
     self = proc.self();
-    fileSystemType = Files.getFileStore(directory).type();
+    FileStore store = Files.getFileStore(directory);
+    fileSystemType = store.type();
+    pageLength = isHuge() ? (int) store.getBlockSize() : SlabMemory.HEADER_LENGTH;
     tryOut();
   }
 
   @Override
   public SlabMemory create(int length) throws IOException {
     SlabMemory.requireValidLength(length);
+    if (length % pageLength != 0) {
+      throw new IOException(
+          "a slab of "
+              + length
+              + " bytes is no multiple of the huge pages of "
+              + pageLength
+              + " bytes in "
+              + directory
+              + "; change spark.shuffle.rdma.memory.slabSize or "
+              + SlabSettings.DIRECTORY);
+    }
     return Uninterrupted.run(() -> createFile(length));
   }
 
@@ -81,11 +95,15 @@ public final class TmpfsSlabFactory implements SlabFactory {
   }
 
   private boolean isInMemory() {
-    return fileSystemType.equals("tmpfs") || fileSystemType.equals("hugetlbfs");
+    return fileSystemType.equals("tmpfs") || isHuge();
+  }
+
+  private boolean isHuge() {
+    return fileSystemType.equals("hugetlbfs");
   }
 
   private void tryOut() throws IOException {
-    try (SlabMemory slab = create(SlabMemory.HEADER_LENGTH)) {
+    try (SlabMemory slab = create(pageLength)) {
       int userId =
           (Integer) Files.getAttribute(proc.descriptor(self.pid(), slab.descriptor()), "unix:uid");
       int count = new StaleSlabFiles(directory, proc, self).remove(userId);
@@ -117,7 +135,7 @@ public final class TmpfsSlabFactory implements SlabFactory {
       throw new IOException("cannot find the descriptor of " + fileName + " in /proc/self/fd");
     }
     back(channel, length);
-    ByteBuffer buffer = channel.map(FileChannel.MapMode.READ_WRITE, 0, length);
+    ByteBuffer buffer = mapBacked(channel, length);
     SlabMemory slab = new SlabMemory(SlabMemory.nextId(), buffer, channel, descriptor);
     SlabHeader.write(slab, owner);
     requireReachable(slab);
@@ -129,7 +147,7 @@ public final class TmpfsSlabFactory implements SlabFactory {
    * first touch when the file system is full.
    */
   private void back(FileChannel channel, int length) throws IOException {
-    if (fileSystemType.equals("hugetlbfs")) {
+    if (isHuge()) {
       return; // cannot be written, but reserves every page when it is mapped
     }
     ByteBuffer zeros = ByteBuffer.allocateDirect(Math.min(length, FILL_CHUNK_LENGTH));
@@ -143,6 +161,25 @@ public final class TmpfsSlabFactory implements SlabFactory {
       throw new IOException(noSpaceMessage(length, e), e);
     } finally {
       Unmapper.unmap(zeros);
+    }
+  }
+
+  private ByteBuffer mapBacked(FileChannel channel, int length) throws IOException {
+    try {
+      return channel.map(FileChannel.MapMode.READ_WRITE, 0, length);
+    } catch (IOException e) {
+      throw new IOException(
+          "a slab of "
+              + length
+              + " bytes cannot be mapped: "
+              + e.getMessage()
+              + "; "
+              + (isHuge()
+                  ? "raise vm.nr_hugepages, lower " + SlabSettings.SIZE
+                  : "raise vm.max_map_count or ulimit -v")
+              + ", or change "
+              + SlabSettings.DIRECTORY,
+          e);
     }
   }
 
