@@ -1,8 +1,7 @@
 package io.rdmashuffle.demo;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import io.rdmashuffle.harness.JobReport;
+import io.rdmashuffle.harness.JsonFile;
 import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.harness.Table;
 import java.io.IOException;
@@ -112,7 +111,7 @@ final class DemoReport {
     Map<String, Object> root = new LinkedHashMap<>();
     root.put("jobs", rows);
     root.put("failures", failures());
-    new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT).writeValue(file.toFile(), root);
+    JsonFile.write(file, root);
   }
 
   private static Map<String, Object> side(JobReport report) {

@@ -149,10 +149,14 @@ public final class LocalCluster implements AutoCloseable {
    * executors report them shortly after a task has ended.
    */
   public PluginTotals totals() {
-    long expected = metrics().remoteBytes();
+    return totals(metrics().remoteBytes());
+  }
+
+  /** The same for a caller that has fetched more than Spark knows of. */
+  public PluginTotals totals(long expected) {
     long deadline = System.nanoTime() + SETTLE_NANOS;
     PluginTotals totals = TotalsReader.read(context());
-    while (totals.allBytes() != expected && System.nanoTime() < deadline) {
+    while (totals.allBytes() < expected && System.nanoTime() < deadline) {
       pause();
       totals = TotalsReader.read(context());
     }

@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -21,6 +20,9 @@ import java.util.stream.Stream;
 public record ProcessCounts(
     List<String> threads, List<String> mappings, List<String> descriptors, int allDescriptors)
     implements Serializable {
+  /** How files behind slabs are named, during the instant in which they have a name. */
+  public static final String SLAB_NAME = "rdma-shuffle-slab";
+
   // The kernel cuts thread names to 15 characters, so a prefix is all there is to go by.
   private static final String THREAD_PREFIX = "rdma-";
 
@@ -65,7 +67,7 @@ public record ProcessCounts(
   }
 
   private static boolean namesSlab(String text) {
-    return text.contains("rdma-shuffle") && !text.contains(".jar") && !text.contains(".so");
+    return text.contains(SLAB_NAME);
   }
 
   private static List<Path> list(Path dir) {
@@ -93,8 +95,10 @@ public record ProcessCounts(
     }
   }
 
-  /** Files in a directory that are slabs left behind. */
-  public static List<Path> leftovers(Path dir, Predicate<String> isOurs) {
-    return list(dir).stream().filter(p -> isOurs.test(p.getFileName().toString())).toList();
+  /** Files of slabs that still have a name in a directory: there should be none. */
+  public static List<Path> slabFilesIn(Path dir) {
+    return list(dir).stream()
+        .filter(file -> file.getFileName().toString().startsWith(SLAB_NAME))
+        .toList();
   }
 }

@@ -5,14 +5,16 @@ import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.function.Function;
 
 /** Computes digests where the data is. */
-final class Digests {
+public final class Digests {
   private Digests() {}
 
-  static <T> ResultDigest ordered(JavaRDD<T> rdd, Function<T, byte[]> bytes) {
+  /** Of a result whose order is defined. */
+  public static <T> ResultDigest ordered(JavaRDD<T> rdd, Function<T, byte[]> bytes) {
     return ResultDigest.ordered(parts(rdd, bytes, true));
   }
 
-  static <T> ResultDigest multiset(JavaRDD<T> rdd, Function<T, byte[]> bytes) {
+  /** Of a result without order. */
+  public static <T> ResultDigest multiset(JavaRDD<T> rdd, Function<T, byte[]> bytes) {
     return ResultDigest.multiset(parts(rdd, bytes, false));
   }
 
