@@ -199,6 +199,9 @@ public final class Directory {
   }
 
   private static void checkPlace(PeerRecord peer, OutputRecord output) throws DirectoryException {
+    if (output.isInFiles()) {
+      return;
+    }
     SlabRecord slab = peer.slab(output.slabId());
     if (slab == null) {
       throw refused(

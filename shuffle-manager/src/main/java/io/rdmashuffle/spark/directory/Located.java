@@ -5,6 +5,12 @@ package io.rdmashuffle.spark.directory;
  * it. Owned by one thread.
  */
 public final class Located {
+  /**
+   * Instead of a slab's id: the output lies in files of the executor, and there is no index block.
+   * Offset, length and generation then mean nothing.
+   */
+  public static final int IN_FILES = Integer.MAX_VALUE;
+
   private String executorId;
   private int slabId;
   private long offset;
@@ -24,7 +30,7 @@ public final class Located {
     return executorId;
   }
 
-  /** Slab of that executor that holds the index block. */
+  /** Slab of that executor that holds the index block, or {@link #IN_FILES}. */
   public int slabId() {
     return slabId;
   }

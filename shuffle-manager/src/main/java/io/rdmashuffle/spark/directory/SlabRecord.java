@@ -12,6 +12,7 @@ import java.util.Map;
 public record SlabRecord(int slabId, long length, Map<String, SlabKey> keys) {
   public SlabRecord {
     Bounds.check(slabId >= 0, "slabId=%d is negative", slabId);
+    Bounds.check(slabId != Located.IN_FILES, "slabId=%d is no slab", slabId);
     Bounds.check(length > 0, "slabLength=%d is not positive", length);
     Bounds.checkTransports(keys.keySet());
     keys = Map.copyOf(keys);

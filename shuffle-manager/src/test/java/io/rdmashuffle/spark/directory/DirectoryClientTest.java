@@ -129,6 +129,23 @@ class DirectoryClientTest {
   }
 
   @Test
+  void anOutputInFilesIsLocatedAsSuch() throws Exception {
+    directory.registerShuffle(3);
+    try (DirectoryClient owner = client(Samples.AMPLE, TTL, 1 << 20)) {
+      owner.publish(OutputRecord.inFiles(3, 4), List.of(), ample());
+    }
+    FakeChannel wire = new FakeChannel(directory);
+    try (DirectoryClient reader =
+        new DirectoryClient(wire, "1", ClientSettings.withTimeout(Samples.AMPLE))) {
+      Located located = reader.locate(3, 4, ample());
+      assertEquals(Located.IN_FILES, located.slabId());
+      assertEquals("9", located.executorId());
+      assertNotNull(reader.locate(3, 4, ample()));
+      assertEquals(1, wire.asks(Messages.LOCATE));
+    }
+  }
+
+  @Test
   void manyTasksShareOneRefresh() throws Exception {
     publish(0, 8);
     CompletableFuture<Void> open = new CompletableFuture<>();
