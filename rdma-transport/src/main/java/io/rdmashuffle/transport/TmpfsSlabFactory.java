@@ -2,6 +2,7 @@ package io.rdmashuffle.transport;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
@@ -156,6 +157,8 @@ public final class TmpfsSlabFactory implements SlabFactory {
         zeros.clear().limit((int) Math.min(zeros.capacity(), length - position));
         position += channel.write(zeros, position);
       }
+    } catch (ClosedByInterruptException e) {
+      throw e; // to be tried again
     } catch (IOException e) {
       channel.close(); // first, so that the space is counted without what this slab took of it
       throw new IOException(noSpaceMessage(length, e), e);
@@ -167,6 +170,8 @@ public final class TmpfsSlabFactory implements SlabFactory {
   private ByteBuffer mapBacked(FileChannel channel, int length) throws IOException {
     try {
       return channel.map(FileChannel.MapMode.READ_WRITE, 0, length);
+    } catch (ClosedByInterruptException e) {
+      throw e; // to be tried again
     } catch (IOException e) {
       throw new IOException(
           "a slab of "

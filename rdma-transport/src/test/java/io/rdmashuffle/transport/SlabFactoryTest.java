@@ -15,6 +15,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,6 +70,37 @@ class SlabFactoryTest {
       factory.create(LENGTH).close();
     }
     assertEquals(before, descriptorCount());
+  }
+
+  @Test
+  void interruptsSpoilNoSlab() throws Exception {
+    SlabFactory factory = SlabFactories.open(directory, owner);
+    Thread creator = Thread.currentThread();
+    AtomicBoolean isOver = new AtomicBoolean();
+    Thread interrupter =
+        new Thread(
+            () -> {
+              while (!isOver.get()) {
+                creator.interrupt();
+                LockSupport.parkNanos(200_000);
+              }
+            },
+            "interrupter");
+    int before = descriptorCount();
+    interrupter.start();
+    try {
+      for (int i = 0; i < 100; i++) {
+        factory.create(LENGTH).close();
+      }
+    } finally {
+      isOver.set(true);
+      while (interrupter.isAlive()) {
+        LockSupport.parkNanos(100_000);
+      }
+      assertTrue(Thread.interrupted(), "the interrupt is kept");
+    }
+    assertEquals(before, descriptorCount());
+    assertArrayEquals(new String[0], directory.toFile().list());
   }
 
   @Test
