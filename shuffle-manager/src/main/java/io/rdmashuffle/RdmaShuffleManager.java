@@ -1,0 +1,185 @@
+package io.rdmashuffle;
+
+import io.rdmashuffle.spark.DriverRuntime;
+import io.rdmashuffle.spark.ExecutorRuntime;
+import io.rdmashuffle.spark.SparkSettings;
+import io.rdmashuffle.spark.read.RdmaShuffleReader;
+import io.rdmashuffle.spark.resolve.RdmaShuffleBlockResolver;
+import io.rdmashuffle.store.BlockStore;
+import java.util.Map;
+import org.apache.spark.ShuffleDependency;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.shuffle.BaseShuffleHandle;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.shuffle.ShuffleHandle;
+import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
+import org.apache.spark.shuffle.ShuffleReader;
+import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
+import org.apache.spark.shuffle.ShuffleWriter;
+import org.apache.spark.shuffle.sort.SortShuffleManager;
+import org.apache.spark.util.TaskCompletionListener;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The shuffle manager to name in {@code spark.shuffle.manager}.
+ *
+ * <p>Map outputs are written by Spark's own writers into registered memory, and reduce tasks read
+ * them one-sided, or over Spark's TCP service where that cannot be. It extends Spark's sort shuffle
+ * manager because Spark SQL copies every row before a shuffle for any other class, and because
+ * handles, writers, file outputs, migration and corruption diagnosis stay Spark's.
+ *
+ * <p>In local mode, where no block ever crosses a process, everything is left to the sort shuffle.
+ */
+public class RdmaShuffleManager extends SortShuffleManager {
+  private static final Logger LOG = LoggerFactory.getLogger(RdmaShuffleManager.class);
+
+  private final boolean isDriver;
+  private final boolean isDelegating;
+  private final RdmaShuffleBlockResolver resolver;
+
+  // Guarded by this; made on first need, since early in the start of a process there is no
+  // SparkEnv.
+  private DriverRuntime driverRuntime;
+  private ExecutorRuntime executorRuntime;
+  private boolean isStopped;
+
+  /**
+   * Called by Spark.
+   *
+   * @throws IllegalArgumentException when a setting is unknown, malformed or contradictory; the
+   *     application does not start
+   */
+  public RdmaShuffleManager(SparkConf conf, boolean isDriver) {
+    super(SparkSettings.prepare(conf, isDriver));
+    this.isDriver = isDriver;
+    isDelegating = SparkSettings.isLocalMode(conf);
+    resolver =
+        new RdmaShuffleBlockResolver(
+            conf, super.shuffleBlockResolver().taskIdMapsForShuffle(), this::storeOrNull);
+    if (isDelegating) {
+      LOG.warn(
+          "spark.master={}: tasks share one process and fetch nothing, so the sort shuffle does the"
+              + " work",
+          conf.get("spark.master"));
+    } else if (SparkEnv.get() != null) {
+      startNow();
+    }
+  }
+
+  /** From Spark 4 on there is a SparkEnv by now: memory is registered before the first task. */
+  private void startNow() {
+    if (isDriver) {
+      driverRuntime();
+    } else if (SparkEnv.get().blockManager().blockManagerId() != null) {
+      runtime();
+    }
+  }
+
+  private synchronized DriverRuntime driverRuntime() {
+    if (driverRuntime == null) {
+      driverRuntime = DriverRuntime.start(SparkEnv.get().rpcEnv());
+    }
+    return driverRuntime;
+  }
+
+  /** What runs in this executor; null where everything is left to the sort shuffle. */
+  public synchronized ExecutorRuntime runtime() {
+    if (executorRuntime == null && !isDelegating && !isDriver && !isStopped) {
+      executorRuntime = ExecutorRuntime.start(SparkEnv.get());
+    }
+    return executorRuntime;
+  }
+
+  private synchronized BlockStore storeOrNull() {
+    return executorRuntime == null ? null : executorRuntime.store();
+  }
+
+  /** What the executors reported so far; on the driver. */
+  ShuffleTotals totals() {
+    return new ShuffleTotals(isDelegating ? Map.of() : driverRuntime().totals());
+  }
+
+  @Override
+  public <K, V, C> ShuffleHandle registerShuffle(
+      int shuffleId, ShuffleDependency<K, V, C> dependency) {
+    if (!isDelegating) {
+      driverRuntime().registerShuffle(shuffleId, dependency.rdd().context());
+    }
+    return super.registerShuffle(shuffleId, dependency);
+  }
+
+  @Override
+  public <K, V> ShuffleWriter<K, V> getWriter(
+      ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
+    runtime();
+    return super.getWriter(handle, mapId, context, metrics);
+  }
+
+  @Override
+  @SuppressWarnings("unchecked")
+  public <K, C> ShuffleReader<K, C> getReader(
+      ShuffleHandle handle,
+      int startMapIndex,
+      int endMapIndex,
+      int startPartition,
+      int endPartition,
+      TaskContext context,
+      ShuffleReadMetricsReporter metrics) {
+    ShuffleDependency<K, ?, C> dependency =
+        (ShuffleDependency<K, ?, C>) ((BaseShuffleHandle<?, ?, ?>) handle).dependency();
+    ExecutorRuntime runtime = runtime();
+    if (runtime == null || dependency.isShuffleMergeFinalizedMarked()) {
+      return super.getReader(
+          handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
+    }
+    context.addTaskCompletionListener((TaskCompletionListener) ended -> runtime.report());
+    return new RdmaShuffleReader<>(
+        dependency,
+        SparkEnv.get()
+            .mapOutputTracker()
+            .getMapSizesByExecutorId(
+                handle.shuffleId(), startMapIndex, endMapIndex, startPartition, endPartition),
+        context,
+        metrics,
+        runtime.client(),
+        canUseBatchFetch(startPartition, endPartition, context));
+  }
+
+  @Override
+  public boolean unregisterShuffle(int shuffleId) {
+    boolean isDone = super.unregisterShuffle(shuffleId);
+    synchronized (this) {
+      if (executorRuntime != null) {
+        executorRuntime.removeShuffle(shuffleId);
+      }
+      if (driverRuntime != null) {
+        driverRuntime.dropShuffle(shuffleId);
+      }
+    }
+    return isDone;
+  }
+
+  @Override
+  public IndexShuffleBlockResolver shuffleBlockResolver() {
+    // Spark's constructor may ask before ours has run.
+    return resolver == null || isDelegating ? super.shuffleBlockResolver() : resolver;
+  }
+
+  @Override
+  public void stop() {
+    super.stop();
+    synchronized (this) {
+      isStopped = true;
+      if (executorRuntime != null) {
+        executorRuntime.close();
+      }
+      if (driverRuntime != null) {
+        LOG.info("{}", totals());
+        driverRuntime.close();
+      }
+    }
+  }
+}

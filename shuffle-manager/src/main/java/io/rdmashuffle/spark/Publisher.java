@@ -1,0 +1,120 @@
+package io.rdmashuffle.spark;
+
+import io.rdmashuffle.spark.directory.DirectoryClient;
+import io.rdmashuffle.spark.directory.DirectoryException;
+import io.rdmashuffle.spark.directory.ExecutorRecord;
+import io.rdmashuffle.spark.directory.OutputRecord;
+import io.rdmashuffle.spark.directory.SlabKey;
+import io.rdmashuffle.spark.directory.SlabRecord;
+import io.rdmashuffle.store.IndexLocation;
+import io.rdmashuffle.store.MapOutput;
+import io.rdmashuffle.store.SlabDescriptor;
+import io.rdmashuffle.store.SlabPool;
+import io.rdmashuffle.store.SlabTable;
+import io.rdmashuffle.transport.Deadline;
+import io.rdmashuffle.transport.PeerIdentity;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the driver's directory about this executor, its slabs and its map outputs. An output is
+ * acknowledged together with every slab that may hold a part of it. What cannot be published is
+ * read over TCP, so a failure here is logged and never fails a task.
+ *
+ * <p>Safe for use by several threads.
+ */
+final class Publisher {
+  private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
+
+  /** After this many failures that were logged, the rest is only counted. */
+  private static final int MAX_LOGGED = 20;
+
+  private final DirectoryClient directory;
+  private final SlabPool pool;
+  private final Duration timeout;
+  private final LongAdder failures = new LongAdder();
+
+  /** How many of the pool's slabs, in order of creation, the driver has acknowledged. */
+  private final AtomicInteger slabsKnown = new AtomicInteger();
+
+  Publisher(DirectoryClient directory, SlabPool pool, Duration timeout) {
+    this.directory = directory;
+    this.pool = pool;
+    this.timeout = timeout;
+  }
+
+  /** Lists the executor; without that nobody reads from it one-sided. */
+  void register(PeerIdentity self, String host, Map<String, byte[]> endpoints) {
+    ExecutorRecord record =
+        new ExecutorRecord(self.executorId(), host, self.token(), endpoints, List.of());
+    attempt("this executor", deadline -> directory.register(record, deadline));
+  }
+
+  void publish(MapOutput output) {
+    IndexLocation location = output.location();
+    publish(
+        new OutputRecord(
+            output.shuffleId(),
+            output.mapTaskId(),
+            location.slabId(),
+            location.offset(),
+            location.length(),
+            location.generation()));
+  }
+
+  void publishInFiles(int shuffleId, long mapTaskId) {
+    publish(OutputRecord.inFiles(shuffleId, mapTaskId));
+  }
+
+  private void publish(OutputRecord record) {
+    SlabTable table = pool.slabTable();
+    int known = slabsKnown.get();
+    List<SlabRecord> added = new ArrayList<>();
+    for (SlabDescriptor slab : table.slabs().subList(known, table.slabs().size())) {
+      added.add(slabRecord(slab));
+    }
+    boolean isDone =
+        attempt(
+            "map output " + record.mapTaskId() + " of shuffle " + record.shuffleId(),
+            deadline -> directory.publish(record, added, deadline));
+    if (isDone) {
+      slabsKnown.accumulateAndGet(table.slabs().size(), Math::max);
+    }
+  }
+
+  private static SlabRecord slabRecord(SlabDescriptor slab) {
+    Map<String, SlabKey> keys = new HashMap<>();
+    for (SlabDescriptor.Registration registration : slab.registrations()) {
+      keys.put(
+          registration.transport(),
+          new SlabKey(registration.remoteAddress(), registration.remoteKey()));
+    }
+    return new SlabRecord(slab.slabId(), slab.length(), keys);
+  }
+
+  private interface Call {
+    void run(Deadline deadline) throws DirectoryException, InterruptedException;
+  }
+
+  private boolean attempt(String what, Call call) {
+    try {
+      call.run(Deadline.after(timeout));
+      return true;
+    } catch (DirectoryException e) {
+      failures.increment();
+      if (failures.sum() <= MAX_LOGGED) {
+        LOG.warn("{} is not published and will be read over TCP: {}", what, e.getMessage());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return false;
+  }
+}

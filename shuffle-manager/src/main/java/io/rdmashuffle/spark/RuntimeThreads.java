@@ -1,0 +1,88 @@
+package io.rdmashuffle.spark;
+
+import io.rdmashuffle.store.ReceivePool;
+import io.rdmashuffle.transport.Deadline;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The plugin's threads in an executor beside those of the transports: all daemons, all named {@code
+ * rdma-…}. One drives deadlines, one goes on with requests that waited for memory, and a few, which
+ * come and go, start TCP fetches on behalf of threads that must not wait for a connection.
+ */
+final class RuntimeThreads {
+  private static final long TICK_MS = 100;
+  private static final int MAX_FALLBACK_THREADS = 8;
+  private static final long IDLE_SECONDS = 10;
+
+  private final ScheduledThreadPoolExecutor timer;
+  private final ThreadPoolExecutor continuations;
+  private final ThreadPoolExecutor fallbacks;
+
+  RuntimeThreads(ReceivePool receivePool) {
+    timer = new ScheduledThreadPoolExecutor(1, daemons("rdma-timer"));
+    timer.setRemoveOnCancelPolicy(true);
+    ScheduledFuture<?> unused =
+        timer.scheduleWithFixedDelay(
+            () -> receivePool.expireWaiters(System.nanoTime()),
+            TICK_MS,
+            TICK_MS,
+            TimeUnit.MILLISECONDS);
+    continuations = pool(1, "rdma-fetch");
+    fallbacks = pool(MAX_FALLBACK_THREADS, "rdma-fallback");
+  }
+
+  private static ThreadPoolExecutor pool(int threads, String name) {
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(
+            threads,
+            threads,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            daemons(name));
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
+  }
+
+  private static ThreadFactory daemons(String name) {
+    AtomicInteger count = new AtomicInteger();
+    return task -> {
+      Thread thread = new Thread(task, name + "-" + count.getAndIncrement());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  /** Runs short work that would burden the thread it came up on. */
+  Executor continuations() {
+    return continuations;
+  }
+
+  /** Runs TCP fetches, which may wait for a connection. */
+  Executor fallbacks() {
+    return fallbacks;
+  }
+
+  /** Ends all threads; those still at work when the deadline passes are interrupted. */
+  void close(Deadline deadline) {
+    timer.shutdownNow();
+    for (ThreadPoolExecutor pool : new ThreadPoolExecutor[] {continuations, fallbacks}) {
+      pool.shutdown();
+      try {
+        if (!pool.awaitTermination(deadline.remainingMs(), TimeUnit.MILLISECONDS)) {
+          pool.shutdownNow();
+        }
+      } catch (InterruptedException e) {
+        pool.shutdownNow();
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package io.rdmashuffle.spark;
+
+import io.rdmashuffle.conf.RdmaShuffleConf;
+import io.rdmashuffle.spark.write.RdmaShuffleDataIO;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.Tuple2;
+
+/**
+ * What the plugin needs of Spark's own settings: sets it where the user said nothing, and refuses
+ * what contradicts it. On the driver this runs before executors are asked for, so that they are
+ * started with the same settings.
+ */
+public final class SparkSettings {
+  private static final Logger LOG = LoggerFactory.getLogger(SparkSettings.class);
+
+  private static final String HOST_LOCAL_READ = "spark.shuffle.readHostLocalDisk";
+  private static final String DATA_IO = "spark.shuffle.sort.io.plugin.class";
+  private static final String PUSH = "spark.shuffle.push.enabled";
+
+  private SparkSettings() {}
+
+  /** Whether driver and executor are one process, so that no block is ever fetched. */
+  public static boolean isLocalMode(SparkConf conf) {
+    return conf.get("spark.master", "").matches("local(\\[.*])?");
+  }
+
+  /** Spark's properties as a plain map. */
+  public static Map<String, String> asMap(SparkConf conf) {
+    Map<String, String> properties = new LinkedHashMap<>();
+    for (Tuple2<String, String> entry : conf.getAll()) {
+      properties.put(entry._1(), entry._2());
+    }
+    return properties;
+  }
+
+  /**
+   * Checks all settings and completes Spark's.
+   *
+   * @throws IllegalArgumentException when a setting is wrong or contradicts the plugin
+   */
+  public static SparkConf prepare(SparkConf conf, boolean isDriver) {
+    if (isLocalMode(conf)) {
+      return conf;
+    }
+    RdmaShuffleConf.from(asMap(conf));
+    String ours = RdmaShuffleDataIO.class.getName();
+    String dataIo = conf.get(DATA_IO, ours);
+    if (!dataIo.equals(ours) && !dataIo.endsWith(".LocalDiskShuffleDataIO")) {
+      throw new IllegalArgumentException(
+          DATA_IO
+              + "="
+              + dataIo
+              + " replaces the component through which map outputs reach registered memory;"
+              + " remove it, or use spark.shuffle.manager=sort");
+    }
+    conf.set(DATA_IO, ours);
+    // Spark would look for the other executor's files, and map outputs in memory have none.
+    if (isDriver && conf.getBoolean(HOST_LOCAL_READ, false)) {
+      LOG.warn(
+          "{}=true is set to false: map outputs in registered memory have no files",
+          HOST_LOCAL_READ);
+    }
+    conf.set(HOST_LOCAL_READ, "false");
+    if (conf.getBoolean(PUSH, false)) {
+      if (isDriver) {
+        LOG.warn("{}=true is set to false: map outputs are pulled, not pushed", PUSH);
+      }
+      conf.set(PUSH, "false");
+    }
+    return conf;
+  }
+
+  /** Whether blocks would be plain on the wire although Spark was told to encrypt its network. */
+  public static boolean wouldPutPlainBytesOnTheWire(SparkConf conf) {
+    boolean isNetworkEncrypted =
+        conf.getBoolean("spark.network.crypto.enabled", false)
+            || conf.getBoolean("spark.authenticate.enableSaslEncryption", false)
+            || conf.getBoolean("spark.ssl.rpc.enabled", false);
+    return isNetworkEncrypted && !conf.getBoolean("spark.io.encryption.enabled", false);
+  }
+
+  /** Whether map outputs must be files, since executors may leave before they are read. */
+  public static boolean requiresFiles(SparkConf conf) {
+    return conf.getBoolean("spark.shuffle.service.enabled", false);
+  }
+}

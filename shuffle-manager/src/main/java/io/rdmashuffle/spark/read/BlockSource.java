@@ -1,0 +1,18 @@
+package io.rdmashuffle.spark.read;
+
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+
+/**
+ * Whose blocks a request wants, and who is told of them.
+ *
+ * @param host where Spark's TCP service for the blocks listens
+ * @param port of that service, which may be an external shuffle service
+ * @param executorId the executor that wrote the blocks
+ * @param listener told once of each block
+ */
+record BlockSource(String host, int port, String executorId, BlockFetchingListener listener) {
+  @Override
+  public String toString() {
+    return "executor " + executorId + " on " + host;
+  }
+}

@@ -1,0 +1,195 @@
+package io.rdmashuffle.spark.write;
+
+import io.rdmashuffle.spark.ExecutorRuntime;
+import io.rdmashuffle.store.BudgetSpentException;
+import io.rdmashuffle.store.ChecksumAlgorithm;
+import io.rdmashuffle.store.MapOutput;
+import io.rdmashuffle.store.MapOutputBuilder;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.WritableByteChannel;
+import org.apache.spark.shuffle.api.ShuffleExecutorComponents;
+import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
+import org.apache.spark.shuffle.api.ShufflePartitionWriter;
+import org.apache.spark.shuffle.api.metadata.MapOutputCommitMessage;
+
+/**
+ * One attempt of a map task, written to the block store while the memory budget lasts. When it is
+ * spent, what is there moves to Spark's own files and the rest follows it; the task never notices.
+ *
+ * <p>The output is published to the driver, and acknowledged, before the commit returns and with it
+ * the map status. Used by one task on one thread.
+ */
+final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
+  private final ExecutorRuntime runtime;
+  private final ShuffleExecutorComponents files;
+  private final int shuffleId;
+  private final long mapTaskId;
+  private final int numPartitions;
+  private final MapOutputBuilder memory;
+
+  // Set once the output moved to files.
+  private ShuffleMapOutputWriter file;
+  private OutputStream fileStream;
+  private int filePartition = -1;
+
+  MemoryMapOutputWriter(
+      ExecutorRuntime runtime,
+      ShuffleExecutorComponents files,
+      int shuffleId,
+      long mapTaskId,
+      int numPartitions) {
+    this.runtime = runtime;
+    this.files = files;
+    this.shuffleId = shuffleId;
+    this.mapTaskId = mapTaskId;
+    this.numPartitions = numPartitions;
+    memory = runtime.store().begin(shuffleId, mapTaskId, numPartitions);
+  }
+
+  @Override
+  public ShufflePartitionWriter getPartitionWriter(int partition) throws IOException {
+    closeFileStream();
+    if (file != null) {
+      return file.getPartitionWriter(partition);
+    }
+    memory.startPartition(partition);
+    return new PartitionWriter(partition);
+  }
+
+  @Override
+  public MapOutputCommitMessage commitAllPartitions(long[] checksums) throws IOException {
+    if (file == null) {
+      try {
+        return commitMemory(checksums);
+      } catch (BudgetSpentException e) {
+        moveToFiles();
+      }
+    }
+    closeFileStream();
+    MapOutputCommitMessage message = file.commitAllPartitions(checksums);
+    runtime.publishInFiles(shuffleId, mapTaskId);
+    return message;
+  }
+
+  private MapOutputCommitMessage commitMemory(long[] checksums) throws BudgetSpentException {
+    ChecksumAlgorithm algorithm =
+        checksums.length == numPartitions && numPartitions > 0
+            ? runtime.checksumAlgorithm()
+            : ChecksumAlgorithm.NONE;
+    long[] kept = algorithm == ChecksumAlgorithm.NONE ? new long[0] : checksums;
+    MapOutput output = memory.commit(kept, algorithm);
+    runtime.publish(output);
+    return MapOutputCommitMessage.of(memory.partitionLengths());
+  }
+
+  @Override
+  public void abort(Throwable error) throws IOException {
+    memory.abort();
+    closeFileStream();
+    if (file != null) {
+      file.abort(error);
+    }
+  }
+
+  /** Copies what is in memory to Spark's files and frees it. */
+  private void moveToFiles() throws IOException {
+    runtime.onBudgetSpent();
+    file = files.createMapOutputWriter(shuffleId, mapTaskId, numPartitions);
+    memory.forEachWritten(this::copyToFile);
+    if (memory.currentPartition() >= 0) {
+      openFilePartition(memory.currentPartition());
+    }
+    memory.abort();
+  }
+
+  private void copyToFile(int partition, ByteBuffer bytes) throws IOException {
+    openFilePartition(partition);
+    WritableByteChannel channel = Channels.newChannel(fileStream);
+    while (bytes.hasRemaining()) {
+      channel.write(bytes);
+    }
+  }
+
+  private void openFilePartition(int partition) throws IOException {
+    if (partition != filePartition) {
+      closeFileStream();
+      fileStream = file.getPartitionWriter(partition).openStream();
+      filePartition = partition;
+    }
+  }
+
+  private void closeFileStream() throws IOException {
+    if (fileStream != null) {
+      fileStream.close();
+      fileStream = null;
+    }
+  }
+
+  /** Writes one partition, wherever the output is at the moment. */
+  private final class PartitionWriter extends OutputStream implements ShufflePartitionWriter {
+    private final int partition;
+    private long bytesWritten;
+    private boolean isClosed;
+
+    PartitionWriter(int partition) {
+      this.partition = partition;
+    }
+
+    @Override
+    public OutputStream openStream() {
+      return this;
+    }
+
+    @Override
+    public long getNumBytesWritten() {
+      return bytesWritten;
+    }
+
+    @Override
+    public void write(int value) throws IOException {
+      requireOpen();
+      if (file == null) {
+        try {
+          memory.writeByte(value);
+          bytesWritten++;
+          return;
+        } catch (BudgetSpentException e) {
+          moveToFiles();
+        }
+      }
+      fileStream.write(value);
+      bytesWritten++;
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int count) throws IOException {
+      requireOpen();
+      if (file == null) {
+        try {
+          memory.write(bytes, offset, count);
+          bytesWritten += count;
+          return;
+        } catch (BudgetSpentException e) {
+          moveToFiles();
+        }
+      }
+      fileStream.write(bytes, offset, count);
+      bytesWritten += count;
+    }
+
+    private void requireOpen() throws IOException {
+      if (isClosed) {
+        throw new IOException("partition " + partition + " is closed");
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      isClosed = true;
+      closeFileStream();
+    }
+  }
+}
