@@ -44,17 +44,31 @@ final class Publisher {
   /** How many of the pool's slabs, in order of creation, the driver has acknowledged. */
   private final AtomicInteger slabsKnown = new AtomicInteger();
 
+  /** Set once, before any output is published. */
+  private volatile ExecutorRecord executor;
+
+  private volatile boolean isRegistered;
+
   Publisher(DirectoryClient directory, SlabPool pool, Duration timeout) {
     this.directory = directory;
     this.pool = pool;
     this.timeout = timeout;
   }
 
-  /** Lists the executor; without that nobody reads from it one-sided. */
+  /**
+   * Lists the executor; without that nobody reads from it one-sided. When the driver does not
+   * answer in time, it is tried again with each output.
+   */
   void register(PeerIdentity self, String host, Map<String, byte[]> endpoints) {
-    ExecutorRecord record =
-        new ExecutorRecord(self.executorId(), host, self.token(), endpoints, List.of());
-    attempt("this executor", deadline -> directory.register(record, deadline));
+    executor = new ExecutorRecord(self.executorId(), host, self.token(), endpoints, List.of());
+    ensureRegistered();
+  }
+
+  private boolean ensureRegistered() {
+    if (!isRegistered) {
+      isRegistered = attempt("this executor", deadline -> directory.register(executor, deadline));
+    }
+    return isRegistered;
   }
 
   void publish(MapOutput output) {
@@ -74,6 +88,9 @@ final class Publisher {
   }
 
   private void publish(OutputRecord record) {
+    if (!ensureRegistered()) {
+      return;
+    }
     SlabTable table = pool.slabTable();
     int known = slabsKnown.get();
     List<SlabRecord> added = new ArrayList<>();

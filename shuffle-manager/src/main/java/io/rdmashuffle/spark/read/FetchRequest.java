@@ -137,7 +137,10 @@ final class FetchRequest {
 
   private void refuseUnlessInMemory(int block, FallbackCollector refused) {
     IndexLocation location = locations[block];
-    if (location == null) {
+    if (location == null && record.executor().slabs().isEmpty()) {
+      refuse(
+          block, FallbackReason.FILE_TIER, "the executor keeps no map output in memory", refused);
+    } else if (location == null) {
       refuse(
           block, FallbackReason.LOCATION_UNKNOWN, "the driver lists no such map output", refused);
     } else if (location.slabId() == Located.IN_FILES) {
