@@ -82,15 +82,15 @@ class SlabFactoryTest {
             () -> {
               while (!isOver.get()) {
                 creator.interrupt();
-                LockSupport.parkNanos(200_000);
+                LockSupport.parkNanos(5_000_000); // rarer than slabs are created
               }
             },
             "interrupter");
     int before = descriptorCount();
     interrupter.start();
     try {
-      for (int i = 0; i < 100; i++) {
-        factory.create(LENGTH).close();
+      for (int i = 0; i < 500; i++) {
+        factory.create(16 * PAGE).close();
       }
     } finally {
       isOver.set(true);
