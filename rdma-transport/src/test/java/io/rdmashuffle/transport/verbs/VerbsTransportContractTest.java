@@ -1,0 +1,31 @@
+package io.rdmashuffle.transport.verbs;
+
+import io.rdmashuffle.conf.RdmaShuffleConf;
+import io.rdmashuffle.transport.AbstractTransportContractTest;
+import io.rdmashuffle.transport.PeerIdentity;
+import io.rdmashuffle.transport.SlabFactory;
+import io.rdmashuffle.transport.Transport;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+
+/** What every transport promises, over a soft-RoCE device. */
+@Tag("rxe")
+final class VerbsTransportContractTest extends AbstractTransportContractTest {
+  @Override
+  protected Transport openTransport(PeerIdentity self, SlabFactory slabs) {
+    return VerbsTransports.open(self, RdmaShuffleConf.from(Map.of()).transport());
+  }
+
+  /** Each that names an address nobody has costs the whole timeout. */
+  @Override
+  protected int mutantCount() {
+    return 50;
+  }
+
+  /** Soft RoCE on an emulated processor is slow. */
+  @Override
+  protected Duration patience() {
+    return Duration.ofSeconds(30);
+  }
+}
