@@ -107,6 +107,34 @@ class BlockStoreTest {
   }
 
   @Test
+  void theGenerationIsVoidBeforeTheQuarantineBegins() throws Exception {
+    MapOutput[] output = new MapOutput[1];
+    List<ByteBuffer> memory = new ArrayList<>();
+    List<Long> seen = new ArrayList<>();
+    // The pool asks for the time when an extent is retired.
+    SlabPool watched =
+        Pools.of(
+            new TestSlabs(),
+            MIB,
+            MIB,
+            List.of(),
+            () -> {
+              if (output[0] != null) {
+                IndexLocation location = output[0].location();
+                seen.add(Generations.get(memory.get(0), location.offset()));
+              }
+              return System.nanoTime();
+            });
+    try (BlockStore watchedStore = new BlockStore(watched)) {
+      MapOutputBuilder builder = watchedStore.begin(1, 2, 1);
+      output[0] = builder.commit();
+      memory.add(watched.slabs().get(0).buffer());
+      watchedStore.remove(1, 2);
+    }
+    assertEquals(List.of(Generations.VOID), seen);
+  }
+
+  @Test
   void removingAShuffleLeavesTheOthers() throws Exception {
     for (int i = 0; i < 10; i++) {
       write(1, i, 1000, i);

@@ -6,13 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.rdmashuffle.transport.Access;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -23,7 +24,10 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(60)
 class VoidBeforeReuseTest {
-  private static final int WORDS = 2000;
+  private static final int MOST_WORDS = 2000;
+
+  /** How often the reader comes back to one output, long after it was removed. */
+  private static final int VISITS = 50;
 
   @Test
   void aReaderSeesTheOutputOrThatItIsGone() throws Exception {
@@ -34,53 +38,56 @@ class VoidBeforeReuseTest {
             new TestSlabs(),
             List.of(),
             Access.REMOTE_READ,
-            64 << 10,
-            64 << 10,
+            128 << 10,
+            128 << 10,
             0,
             System::nanoTime);
     ExecutorService threads = Executors.newCachedThreadPool();
-    AtomicBoolean isDone = new AtomicBoolean();
+    long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
     try (BlockStore store = new BlockStore(pool)) {
-      MapOutput[] latest = {write(store, 0)};
+      // Two writers, so that what one gives back the other takes at any moment.
+      AtomicReferenceArray<MapOutput> latest = new AtomicReferenceArray<>(2);
+      latest.set(0, write(store, 0));
+      latest.set(1, write(store, 1));
       Map<Integer, ByteBuffer> memory = Readers.memory(pool);
-      Future<long[]> reader =
-          threads.submit(
-              () -> {
-                long good = 0;
-                long gone = 0;
-                while (!isDone.get()) {
-                  MapOutput output;
-                  synchronized (latest) {
-                    output = latest[0];
-                  }
-                  if (readSays(memory, output)) {
-                    good++;
-                  } else {
-                    gone++;
-                  }
-                }
-                return new long[] {good, gone};
-              });
-      long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
-      long mapTaskId = 0;
-      while (System.nanoTime() - endNs < 0 && !reader.isDone()) {
-        mapTaskId++;
-        MapOutput next = write(store, mapTaskId);
-        synchronized (latest) {
-          latest[0] = next;
-        }
-        store.remove(1, mapTaskId - 1);
-        if (mapTaskId % 16 == 0) {
-          Thread.sleep(1);
-        }
+      List<Future<Long>> writers = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        int first = i;
+        writers.add(threads.submit(() -> writeAndRemove(store, latest, first, endNs)));
       }
-      isDone.set(true);
-      long[] counts = reader.get();
-      System.out.printf("outputs=%d good=%d gone=%d%n", mapTaskId, counts[0], counts[1]);
-      assertTrue(counts[0] > 0 && counts[1] > 0);
+      long good = 0;
+      long gone = 0;
+      while (System.nanoTime() - endNs < 0) {
+        MapOutput output = latest.get((int) (gone & 1));
+        int visit = 0;
+        while (visit < VISITS && readSays(memory, output)) {
+          visit++;
+        }
+        good += visit;
+        gone += visit < VISITS ? 1 : 0;
+      }
+      long outputs = writers.get(0).get() + writers.get(1).get();
+      System.out.printf("outputs=%d good=%d gone=%d%n", outputs, good, gone);
+      assertTrue(good > 0 && gone > 0);
     } finally {
       threads.shutdownNow();
     }
+  }
+
+  /** Writes the outputs first, first + 2, and so on; each replaces the one before. */
+  private static long writeAndRemove(
+      BlockStore store, AtomicReferenceArray<MapOutput> latest, int first, long endNs)
+      throws Exception {
+    long mapTaskId = first;
+    while (System.nanoTime() - endNs < 0) {
+      mapTaskId += 2;
+      latest.set(first, writeWhenThereIsRoom(store, mapTaskId));
+      store.remove(1, mapTaskId - 2);
+      if (mapTaskId % 32 == first) {
+        Thread.sleep(1);
+      }
+    }
+    return mapTaskId / 2;
   }
 
   /** True: the data is the output's; false: the generation says that it cannot be trusted. */
@@ -93,7 +100,7 @@ class VoidBeforeReuseTest {
     int extent = location.offset() + location.length() - IndexHeader.EXTENT_LENGTH;
     int from = (int) slab.getLong(extent);
     long differing = 0;
-    for (int i = 0; i < WORDS; i++) {
+    for (int i = 0; i < words(output.mapTaskId()); i++) {
       int at = from + Long.BYTES * i;
       if (at < 0 || at > slab.capacity() - Long.BYTES) {
         differing++;
@@ -109,15 +116,30 @@ class VoidBeforeReuseTest {
     return true;
   }
 
-  private static MapOutput write(BlockStore store, long mapTaskId) throws BudgetSpentException {
-    ByteBuffer bytes = ByteBuffer.allocate(WORDS * Long.BYTES);
-    while (bytes.hasRemaining()) {
-      bytes.putLong(Long.reverseBytes(mapTaskId));
+  private static MapOutput writeWhenThereIsRoom(BlockStore store, long mapTaskId) {
+    while (true) {
+      try {
+        return write(store, mapTaskId);
+      } catch (BudgetSpentException e) {
+        // The other writer holds a whole chunk of the little there is, but not for long.
+        Thread.onSpinWait();
+      }
     }
+  }
+
+  private static MapOutput write(BlockStore store, long mapTaskId) throws BudgetSpentException {
+    ByteBuffer word = ByteBuffer.allocate(Long.BYTES);
     try (MapOutputBuilder builder = store.begin(1, mapTaskId, 1)) {
       builder.startPartition(0);
-      builder.write(bytes.flip());
+      for (int i = words(mapTaskId); i > 0; i--) {
+        builder.write(word.clear().putLong(Long.reverseBytes(mapTaskId)).flip());
+      }
       return builder.commit();
     }
+  }
+
+  /** Outputs differ in length, so that new data does not meet old index blocks in step. */
+  private static int words(long mapTaskId) {
+    return 100 + (int) (mapTaskId * 7919 % (MOST_WORDS - 100));
   }
 }
