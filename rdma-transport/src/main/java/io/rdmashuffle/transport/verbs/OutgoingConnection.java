@@ -27,6 +27,9 @@ final class OutgoingConnection implements CmHandler, QueuePair {
   private static final int REASON_NO_LISTENER = 8;
   private static final int REASON_STALE = 10;
 
+  private static final int FIRST_ATTEMPT_MS = 100;
+  private static final int LONGEST_ATTEMPT_MS = 2000;
+
   private enum State {
     IDLE("starting"),
     ADDRESS("resolving its address"),
@@ -56,6 +59,7 @@ final class OutgoingConnection implements CmHandler, QueuePair {
   private CmId id;
   private VerbsConnection connection;
   private int depth;
+  private int attemptMs = FIRST_ATTEMPT_MS;
 
   OutgoingConnection(
       VerbsTransport transport,
@@ -94,27 +98,55 @@ final class OutgoingConnection implements CmHandler, QueuePair {
           "rdma_bind_addr",
           VerbsExt.bind(id.handle(), device.candidate().address().getAddress(), 0));
       transport.applyOptions(id.handle());
-      VerbsExt.check(
-          "rdma_resolve_addr",
-          VerbsExt.resolve(
-              id.handle(), endpoint.address().getAddress(), endpoint.port(), remainingMs()));
-      state = State.ADDRESS;
+      resolveAddress();
     } catch (IOException e) {
       fail(FailureKind.CONNECT_REJECTED, e.getMessage());
     }
+  }
+
+  /**
+   * Asks for the address in short attempts: the kernel looks again at the end of one, but may miss
+   * an answer of the neighbour that comes while it is about to wait.
+   */
+  private void resolveAddress() throws IOException {
+    VerbsExt.check(
+        "rdma_resolve_addr",
+        VerbsExt.resolve(
+            id.handle(),
+            endpoint.address().getAddress(),
+            endpoint.port(),
+            Math.min(attemptMs, remainingMs())));
+    attemptMs = Math.min(LONGEST_ATTEMPT_MS, 2 * attemptMs);
+    state = State.ADDRESS;
+  }
+
+  private void onAddressError(CmEvent event) {
+    if (state == State.ADDRESS && event.status() == -VerbsExt.ETIMEDOUT && !deadline.isOver()) {
+      try {
+        resolveAddress();
+        return;
+      } catch (IOException e) {
+        LOG.debug("resolving again", e);
+      }
+    }
+    onUnreachable(event);
+  }
+
+  private void onUnreachable(CmEvent event) {
+    fail(
+        FailureKind.CONNECT_REJECTED,
+        event.describe() + "; is there a route, and can the switch carry it?");
   }
 
   @Override
   public void onEvent(CmEvent event) {
     switch (event.type()) {
       case CmEvent.ADDR_RESOLVED -> onAddress();
+      case CmEvent.ADDR_ERROR -> onAddressError(event);
       case CmEvent.ROUTE_RESOLVED -> onRoute();
       case CmEvent.ESTABLISHED -> onEstablished(event);
       case CmEvent.REJECTED -> fail(FailureKind.CONNECT_REJECTED, rejection(event));
-      case CmEvent.ADDR_ERROR, CmEvent.ROUTE_ERROR, CmEvent.CONNECT_ERROR ->
-          fail(
-              FailureKind.CONNECT_REJECTED,
-              event.describe() + "; is there a route, and can the switch carry it?");
+      case CmEvent.ROUTE_ERROR, CmEvent.CONNECT_ERROR -> onUnreachable(event);
       case CmEvent.UNREACHABLE ->
           fail(
               event.status() == -VerbsExt.ETIMEDOUT
