@@ -52,10 +52,10 @@ final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
   @Override
   public ShufflePartitionWriter getPartitionWriter(int partition) throws IOException {
     closeFileStream();
-    if (file != null) {
-      return file.getPartitionWriter(partition);
+    if (file == null) {
+      memory.startPartition(partition);
     }
-    memory.startPartition(partition);
+    // Always ours, also in files: Spark's file writer must see streams only, or channels only.
     return new PartitionWriter(partition);
   }
 
@@ -160,7 +160,7 @@ final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
           moveToFiles();
         }
       }
-      fileStream.write(value);
+      fileStream().write(value);
       bytesWritten++;
     }
 
@@ -176,8 +176,13 @@ final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
           moveToFiles();
         }
       }
-      fileStream.write(bytes, offset, count);
+      fileStream().write(bytes, offset, count);
       bytesWritten += count;
+    }
+
+    private OutputStream fileStream() throws IOException {
+      openFilePartition(partition);
+      return fileStream;
     }
 
     private void requireOpen() throws IOException {
