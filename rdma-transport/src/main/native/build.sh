@@ -37,7 +37,7 @@ fi
 
 out=$classes/native/linux-$arch
 stamp=$out/libdisni.abi
-if [ -z "$extra" ] && [ -f "$out/libdisni.so" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$abi" ]; then
+if [ -f "$out/libdisni.so" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$abi $extra" ]; then
     exit 0
 fi
 rm -f "$out/libdisni.so" "$stamp"
@@ -60,5 +60,5 @@ mkdir -p "$out"
     -DRDMASHUFFLE_ABI="\"$abi\"" -I"$java_home/include" -I"$java_home/include/linux" $extra \
     -o "$out/libdisni.so.tmp" "$here"/*.c -lrdmacm -libverbs -lpthread
 mv "$out/libdisni.so.tmp" "$out/libdisni.so"
-echo "$abi" > "$stamp"
+echo "$abi $extra" > "$stamp"
 say "built $out/libdisni.so (abi $abi)"

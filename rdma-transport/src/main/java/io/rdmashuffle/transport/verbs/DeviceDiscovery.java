@@ -64,9 +64,16 @@ final class DeviceDiscovery {
     return best;
   }
 
-  /** Every candidate that was considered and not chosen, for the log. */
-  List<Candidate> candidates() {
-    return candidates;
+  /** What else there was, and why not, for the log. */
+  String passedOver(Candidate chosen) {
+    List<String> others = new ArrayList<>(rejections);
+    for (Candidate candidate : candidates) {
+      if (!candidate.equals(chosen)
+          && rejections.stream().noneMatch(r -> r.startsWith(candidate + ":"))) {
+        others.add(candidate + ": usable too");
+      }
+    }
+    return others.isEmpty() ? "nothing" : String.join("; ", others);
   }
 
   private Comparator<Candidate> order() {

@@ -209,6 +209,7 @@ final class OutgoingConnection implements CmHandler, QueuePair {
     while (true) {
       try {
         id.createQueuePair(transport.queuePairs(), depth);
+        transport.onDepthGranted(depth);
         return;
       } catch (IOException e) {
         if (depth == 1) {

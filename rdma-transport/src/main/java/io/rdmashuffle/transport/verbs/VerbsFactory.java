@@ -43,7 +43,7 @@ public final class VerbsFactory {
       self.proof("warm-up"); // the first one takes long, and the next is on the manager's thread
       VerbsTransport transport =
           new VerbsTransport(self, conf, events, device, wrapping.apply(device));
-      LOG.info("RDMA uses {}; candidates were {}", candidate, discovery.candidates());
+      LOG.info("RDMA uses {}; passed over: {}", candidate, discovery.passedOver(candidate));
       return transport;
     } catch (IOException e) {
       release(device, events);

@@ -40,8 +40,8 @@ final class VerbsTransport implements Transport {
   private final VerbsDevice device;
   private final QueuePairFactory queuePairs;
   private final TransportCounters counters = new TransportCounters();
-  private final int queueDepth;
   private final int maxBatchSize;
+  private final AtomicInteger queueDepth; // falls when the device refuses
   private final Poller poller;
   private final ConnectionManager manager;
   private final Thread pollerThread;
@@ -69,11 +69,12 @@ final class VerbsTransport implements Transport {
     this.device = device;
     this.queuePairs = queuePairs;
     Candidate candidate = device.candidate();
-    queueDepth =
+    int depth =
         Math.min(
             Math.min(conf.queueDepth(), candidate.attributes().maxWorkRequests()),
             device.completionEntries());
-    maxBatchSize = Math.min(queueDepth, WorkRequestId.MAX_SLOTS);
+    queueDepth = new AtomicInteger(depth);
+    maxBatchSize = Math.min(depth, WorkRequestId.MAX_SLOTS);
     poller =
         new Poller(
             device,
@@ -284,7 +285,16 @@ final class VerbsTransport implements Transport {
 
   /** Work requests to ask for when creating a queue pair. */
   int queueDepth() {
-    return queueDepth;
+    return queueDepth.get();
+  }
+
+  /** A queue pair of that depth was created: no need to ask for a deeper one again. */
+  void onDepthGranted(int depth) {
+    int asked = queueDepth.getAndSet(depth);
+    if (depth < asked) {
+      LOG.warn(
+          "{} refused queue pairs of {} work requests, going on with {}", device(), asked, depth);
+    }
   }
 
   /** Name of the device, for messages. */

@@ -8,9 +8,11 @@ import io.rdmashuffle.transport.Transport;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
 
 /** What every transport promises, over a soft-RoCE device. */
 @Tag("rxe")
+@Timeout(300) // an emulated processor may have to do
 final class VerbsTransportContractTest extends AbstractTransportContractTest {
   @Override
   protected Transport openTransport(PeerIdentity self, SlabFactory slabs) {
