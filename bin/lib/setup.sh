@@ -85,10 +85,9 @@ watch_log() {
   done
 }
 
-# run_main CLASS ARG... : runs one of our main classes with what Spark's local-cluster needs.
-run_main() {
-  local main=$1 module="$ROOT/integration-tests/target"
-  shift
+# spark_jvm ARG... : runs Java with what Spark's local-cluster and our harness need.
+spark_jvm() {
+  local module="$ROOT/integration-tests/target"
   export SPARK_HOME="$module/spark-home" SPARK_SCALA_VERSION=2.13
   export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-127.0.0.1}"
   local opens=() package
@@ -98,7 +97,7 @@ run_main() {
     opens+=("--add-opens=java.base/$package=ALL-UNNAMED")
   done
   mkdir -p "$module/harness"
-  "${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xmx1g "${opens[@]}" \
+  "${JAVA_HOME:+$JAVA_HOME/bin/}java" "${opens[@]}" \
     -Djdk.reflect.useDirectMethodHandle=false \
     -Dharness.plugin.jar="$ROOT/shuffle-manager/target/rdma-shuffle.jar" \
     -Dharness.user.jars="$module/user-jars" \
@@ -106,6 +105,13 @@ run_main() {
     -Dharness.terminal="$([ -t 1 ] && echo true || echo false)" \
     -Dharness.log="$module/harness/$(basename "$0").log" \
     -Dlog4j2.configurationFile="$ROOT/integration-tests/src/main/conf/log4j2.properties" \
+    "$@"
+}
+
+# run_main CLASS ARG... : runs one of our main classes.
+run_main() {
+  local module="$ROOT/integration-tests/target"
+  spark_jvm -Xmx1g \
     -cp "$module/user-jars/*:$module/spark-home/jars/*:$ROOT/shuffle-manager/target/rdma-shuffle.jar" \
-    "$main" "$@"
+    "$@"
 }

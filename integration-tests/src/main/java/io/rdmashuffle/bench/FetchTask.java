@@ -1,5 +1,6 @@
 package io.rdmashuffle.bench;
 
+import io.rdmashuffle.RdmaShuffleManager;
 import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -74,12 +75,10 @@ final class FetchTask implements Serializable {
   }
 
   private static BlockStoreClient pluginClient() {
-    Object manager = SparkEnv.get().shuffleManager();
-    try {
-      Object runtime = manager.getClass().getMethod("runtime").invoke(manager);
-      return (BlockStoreClient) runtime.getClass().getMethod("client").invoke(runtime);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("no plugin in this executor: " + manager, e);
+    if (SparkEnv.get().shuffleManager() instanceof RdmaShuffleManager manager) {
+      return manager.runtime().client();
     }
+    throw new IllegalStateException(
+        "expected the plugin, found " + SparkEnv.get().shuffleManager());
   }
 }

@@ -29,6 +29,9 @@ final class DemoReport {
     for (Comparison job : jobs) {
       job.difference()
           .ifPresent(what -> failures.add(job.plugin().job() + ": the result differs: " + what));
+      if (job.sort().result().records() == 0) {
+        failures.add(job.sort().job() + ": the result is empty, so nothing was compared");
+      }
       if (!job.accounted()) {
         failures.add(
             "%s: the plugin accounts for %d bytes (%s), Spark counted %d remote bytes"

@@ -1,7 +1,6 @@
 package io.rdmashuffle.jobs;
 
 import io.trino.tpch.CustomerGenerator;
-import io.trino.tpch.GenerateUtils;
 import io.trino.tpch.LineItemGenerator;
 import io.trino.tpch.OrderGenerator;
 import java.math.BigDecimal;
@@ -112,7 +111,7 @@ final class TpchTables {
     return BigDecimal.valueOf(cents, 2);
   }
 
-  private static Date date(int generated) {
-    return Date.valueOf(LocalDate.ofEpochDay(GenerateUtils.toEpochDate(generated)));
+  private static Date date(int epochDay) {
+    return Date.valueOf(LocalDate.ofEpochDay(epochDay));
   }
 }
