@@ -58,13 +58,18 @@ public final class RemoteApp implements AutoCloseable {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-Xmx1g");
     for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-      boolean passOn =
-          argument.startsWith("--add-opens")
-              || argument.startsWith("-Djdk.")
-              || argument.startsWith("-Dharness.")
-              || argument.startsWith("-Dlog4j2.");
-      if (passOn && !argument.startsWith("-Dharness.log")) {
+      if (argument.startsWith("--add-opens")) {
         command.add(argument);
+      }
+    }
+    // Surefire sets properties without passing them on the command line.
+    for (String property : System.getProperties().stringPropertyNames()) {
+      boolean passOn =
+          property.startsWith("harness.")
+              || property.startsWith("log4j2.")
+              || property.startsWith("jdk.reflect.");
+      if (passOn && !property.equals("harness.log")) {
+        command.add("-D" + property + "=" + System.getProperty(property));
       }
     }
     command.add("-Dharness.log=" + HarnessPaths.workDir().resolve(name + "-driver.log"));

@@ -90,8 +90,19 @@ class BadInputTest {
   void executorsWithoutTheJarFailClearly() {
     String jobsOnly =
         HarnessPaths.userJars().stream().map(Path::toString).collect(Collectors.joining(","));
-    String message =
-        refusal(Map.of("spark.jars", jobsOnly, "spark.deploy.maxExecutorRetries", "1"));
+    // Executors register before they load the plugin, so it may take a job to see them fail.
+    Exception failure =
+        assertThrows(
+            Exception.class,
+            () -> {
+              try (LocalCluster cluster =
+                  PluginApp.start(
+                      "bad-nojar",
+                      Map.of("spark.jars", jobsOnly, "spark.deploy.maxExecutorRetries", "1"))) {
+                assertRight(cluster);
+              }
+            });
+    String message = chain(failure);
     assertTrue(message.contains("--jars") || message.contains("spark.jars"), message);
   }
 
