@@ -3,6 +3,7 @@ package io.rdmashuffle.transport.verbs;
 import io.rdmashuffle.conf.TransportConfig;
 import io.rdmashuffle.transport.FailureKind;
 import io.rdmashuffle.transport.TransportException;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -21,6 +22,7 @@ import java.util.TreeMap;
  */
 final class DeviceDiscovery {
   private static final int MAX_DEVICES = 64;
+  private static final String SYSFS = "/sys/class/infiniband";
 
   private final TransportConfig conf;
   private final String preferredHost;
@@ -96,10 +98,7 @@ final class DeviceDiscovery {
     int count = VerbsExt.presentDevices(present);
     if (count <= 0) {
       throw noDevice(
-          "no RDMA device: expected one under /sys/class/infiniband and its"
-              + " /dev/infiniband/uverbs node, found none"
-              + (count < 0 ? " (" + VerbsExt.describe("ibv_get_device_list", count) + ")" : "")
-              + "; load the driver of the card, or in a container pass /dev/infiniband through");
+          noDeviceText(count < 0 ? VerbsExt.describe("ibv_get_device_list", count) : ""));
     }
     long[] contexts = new long[MAX_DEVICES];
     int open = VerbsExt.openDevices(contexts);
@@ -117,6 +116,24 @@ final class DeviceDiscovery {
                 + "); check the permissions of /dev/infiniband");
       }
     }
+  }
+
+  private static String noDeviceText(String error) {
+    String[] known = new File(SYSFS).list();
+    String hint = error.isEmpty() ? "" : " (" + error + ")";
+    return known == null || known.length == 0
+        ? "no RDMA device: expected one in "
+            + SYSFS
+            + ", found none"
+            + hint
+            + "; load the driver of the card"
+        : "no RDMA device can be opened: "
+            + String.join(", ", known)
+            + " in "
+            + SYSFS
+            + ", but no /dev/infiniband/uverbs node that this process may use"
+            + hint
+            + "; load ib_uverbs, check permissions, or in a container pass /dev/infiniband through";
   }
 
   private List<NetworkInterface> interfaces() throws TransportException {
