@@ -1,6 +1,5 @@
 package io.rdmashuffle.spark.write;
 
-import io.rdmashuffle.spark.ExecutorRuntime;
 import io.rdmashuffle.store.BudgetSpentException;
 import io.rdmashuffle.store.ChecksumAlgorithm;
 import io.rdmashuffle.store.MapOutput;
@@ -23,7 +22,7 @@ import org.apache.spark.shuffle.api.metadata.MapOutputCommitMessage;
  * the map status. Used by one task on one thread.
  */
 final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
-  private final ExecutorRuntime runtime;
+  private final MemoryTier tier;
   private final ShuffleExecutorComponents files;
   private final int shuffleId;
   private final long mapTaskId;
@@ -36,17 +35,17 @@ final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
   private int filePartition = -1;
 
   MemoryMapOutputWriter(
-      ExecutorRuntime runtime,
+      MemoryTier tier,
       ShuffleExecutorComponents files,
       int shuffleId,
       long mapTaskId,
       int numPartitions) {
-    this.runtime = runtime;
+    this.tier = tier;
     this.files = files;
     this.shuffleId = shuffleId;
     this.mapTaskId = mapTaskId;
     this.numPartitions = numPartitions;
-    memory = runtime.store().begin(shuffleId, mapTaskId, numPartitions);
+    memory = tier.store().begin(shuffleId, mapTaskId, numPartitions);
   }
 
   @Override
@@ -70,33 +69,36 @@ final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
     }
     closeFileStream();
     MapOutputCommitMessage message = file.commitAllPartitions(checksums);
-    runtime.publishInFiles(shuffleId, mapTaskId);
+    tier.publishInFiles(shuffleId, mapTaskId);
     return message;
   }
 
   private MapOutputCommitMessage commitMemory(long[] checksums) throws BudgetSpentException {
     ChecksumAlgorithm algorithm =
         checksums.length == numPartitions && numPartitions > 0
-            ? runtime.checksumAlgorithm()
+            ? tier.checksumAlgorithm()
             : ChecksumAlgorithm.NONE;
     long[] kept = algorithm == ChecksumAlgorithm.NONE ? new long[0] : checksums;
     MapOutput output = memory.commit(kept, algorithm);
-    runtime.publish(output);
+    tier.publish(output);
     return MapOutputCommitMessage.of(memory.partitionLengths());
   }
 
   @Override
   public void abort(Throwable error) throws IOException {
     memory.abort();
-    closeFileStream();
-    if (file != null) {
-      file.abort(error);
+    try {
+      closeFileStream();
+    } finally {
+      if (file != null) {
+        file.abort(error);
+      }
     }
   }
 
   /** Copies what is in memory to Spark's files and frees it. */
   private void moveToFiles() throws IOException {
-    runtime.onBudgetSpent();
+    tier.onBudgetSpent();
     file = files.createMapOutputWriter(shuffleId, mapTaskId, numPartitions);
     memory.forEachWritten(this::copyToFile);
     if (memory.currentPartition() >= 0) {

@@ -1,6 +1,5 @@
 package io.rdmashuffle.spark.write;
 
-import io.rdmashuffle.spark.ExecutorRuntime;
 import io.rdmashuffle.store.BudgetSpentException;
 import io.rdmashuffle.store.ChecksumAlgorithm;
 import io.rdmashuffle.store.MapOutput;
@@ -21,17 +20,14 @@ import org.apache.spark.shuffle.api.SingleSpillShuffleMapOutputWriter;
 final class MemorySingleSpillWriter implements SingleSpillShuffleMapOutputWriter {
   private static final int CHUNK = 1 << 20;
 
-  private final ExecutorRuntime runtime;
+  private final MemoryTier tier;
   private final SingleSpillShuffleMapOutputWriter file;
   private final int shuffleId;
   private final long mapTaskId;
 
   MemorySingleSpillWriter(
-      ExecutorRuntime runtime,
-      SingleSpillShuffleMapOutputWriter file,
-      int shuffleId,
-      long mapTaskId) {
-    this.runtime = runtime;
+      MemoryTier tier, SingleSpillShuffleMapOutputWriter file, int shuffleId, long mapTaskId) {
+    this.tier = tier;
     this.file = file;
     this.shuffleId = shuffleId;
     this.mapTaskId = mapTaskId;
@@ -41,19 +37,19 @@ final class MemorySingleSpillWriter implements SingleSpillShuffleMapOutputWriter
   public void transferMapSpillFile(File spill, long[] partitionLengths, long[] checksums)
       throws IOException {
     try (MapOutputBuilder memory =
-        runtime.store().begin(shuffleId, mapTaskId, partitionLengths.length)) {
+        tier.store().begin(shuffleId, mapTaskId, partitionLengths.length)) {
       load(spill, partitionLengths, memory);
       ChecksumAlgorithm algorithm =
           checksums.length == partitionLengths.length
-              ? runtime.checksumAlgorithm()
+              ? tier.checksumAlgorithm()
               : ChecksumAlgorithm.NONE;
       long[] kept = algorithm == ChecksumAlgorithm.NONE ? new long[0] : checksums;
       MapOutput output = memory.commit(kept, algorithm);
-      runtime.publish(output);
+      tier.publish(output);
     } catch (BudgetSpentException e) {
-      runtime.onBudgetSpent();
+      tier.onBudgetSpent();
       file.transferMapSpillFile(spill, partitionLengths, checksums);
-      runtime.publishInFiles(shuffleId, mapTaskId);
+      tier.publishInFiles(shuffleId, mapTaskId);
       return;
     }
     Files.deleteIfExists(spill.toPath());

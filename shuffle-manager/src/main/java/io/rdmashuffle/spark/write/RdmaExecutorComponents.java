@@ -38,7 +38,8 @@ public final class RdmaExecutorComponents implements ShuffleExecutorComponents {
     ExecutorRuntime runtime = runtime();
     return runtime == null || !runtime.keepsOutputsInMemory()
         ? files.createMapOutputWriter(shuffleId, mapTaskId, numPartitions)
-        : new MemoryMapOutputWriter(runtime, files, shuffleId, mapTaskId, numPartitions);
+        : new MemoryMapOutputWriter(
+            MemoryTier.of(runtime), files, shuffleId, mapTaskId, numPartitions);
   }
 
   /**
@@ -55,7 +56,8 @@ public final class RdmaExecutorComponents implements ShuffleExecutorComponents {
       return fileWriter;
     }
     return Optional.of(
-        new MemorySingleSpillWriter(runtime, fileWriter.get(), shuffleId, mapTaskId));
+        new MemorySingleSpillWriter(
+            MemoryTier.of(runtime), fileWriter.get(), shuffleId, mapTaskId));
   }
 
   /** Null when the manager that asks is not ours, as when it delegates in local mode. */
