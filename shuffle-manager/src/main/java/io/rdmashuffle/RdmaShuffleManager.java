@@ -5,6 +5,7 @@ import io.rdmashuffle.spark.ExecutorRuntime;
 import io.rdmashuffle.spark.SparkSettings;
 import io.rdmashuffle.spark.read.RdmaShuffleReader;
 import io.rdmashuffle.spark.resolve.RdmaShuffleBlockResolver;
+import io.rdmashuffle.spark.write.DirectWriters;
 import io.rdmashuffle.store.BlockStore;
 import java.util.Map;
 import org.apache.spark.ShuffleDependency;
@@ -26,10 +27,10 @@ import org.slf4j.LoggerFactory;
 /**
  * The shuffle manager to name in {@code spark.shuffle.manager}.
  *
- * <p>Map outputs are written by Spark's own writers into registered memory, and reduce tasks read
- * them one-sided, or over Spark's TCP service where that cannot be. It extends Spark's sort shuffle
- * manager because Spark SQL copies every row before a shuffle for any other class, and because
- * handles, writers, file outputs, migration and corruption diagnosis stay Spark's.
+ * <p>Map outputs are written into registered memory, and reduce tasks read them one-sided, or over
+ * Spark's TCP service where that cannot be. It extends Spark's sort shuffle manager because Spark
+ * SQL copies every row before a shuffle for any other class, and because handles, file outputs,
+ * migration and corruption diagnosis stay Spark's.
  *
  * <p>In local mode, where no block ever crosses a process, everything is left to the sort shuffle.
  */
@@ -44,6 +45,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   // SparkEnv.
   private DriverRuntime driverRuntime;
   private ExecutorRuntime executorRuntime;
+  private DirectWriters directWriters;
   private boolean isStopped;
 
   /**
@@ -114,8 +116,25 @@ public class RdmaShuffleManager extends SortShuffleManager {
   @Override
   public <K, V> ShuffleWriter<K, V> getWriter(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
-    runtime();
-    return super.getWriter(handle, mapId, context, metrics);
+    ExecutorRuntime runtime = runtime();
+    if (runtime == null || !runtime.keepsOutputsInMemory() || !DirectWriters.accept(handle)) {
+      return super.getWriter(handle, mapId, context, metrics);
+    }
+    // Only so that Spark notes the task, whose files, should it come to files, go with the shuffle.
+    super.getWriter(
+        new BaseShuffleHandle<>(
+            handle.shuffleId(), ((BaseShuffleHandle<?, ?, ?>) handle).dependency()),
+        mapId,
+        context,
+        metrics);
+    return directWriters(runtime).create(handle, mapId, context, metrics);
+  }
+
+  private synchronized DirectWriters directWriters(ExecutorRuntime runtime) {
+    if (directWriters == null) {
+      directWriters = new DirectWriters(runtime, SparkEnv.get());
+    }
+    return directWriters;
   }
 
   @Override
