@@ -21,13 +21,14 @@ public final class ClassArchive {
   public static void main(String[] args) throws IOException, InterruptedException {
     Path home = HarnessPaths.sparkHome();
     Path classList = home.resolve("executor.classlist");
-    listClasses(classList);
-    dump(home, classList, FastStart.archive(home));
+    String classPath = listClasses(classList);
+    dump(home, classPath, classList, FastStart.archive(home));
     // Spark's local-cluster leaves threads behind that would keep this JVM for a while.
     System.exit(0);
   }
 
-  private static void listClasses(Path classList) {
+  /** Gives the executor's class path: the JVM takes an archive only with the very same one. */
+  private static String listClasses(Path classList) {
     ClusterSpec spec =
         ClusterSpec.forTests("class-archive", ShuffleMode.SORT)
             .sized(1, 1, 1024)
@@ -39,10 +40,15 @@ public final class ClassArchive {
       spark.range(0, 1000, 1, 2).selectExpr("id % 7 AS k", "id").createOrReplaceTempView("t");
       spark.sql("SELECT k, sum(id) FROM t GROUP BY k ORDER BY k").collectAsList();
       cluster.java().parallelize(List.of(3, 1, 2), 2).sortBy(i -> i, true, 2).collect();
+      return cluster
+          .java()
+          .parallelize(List.of("java.class.path"), 1)
+          .map(name -> System.getProperty(name))
+          .first();
     }
   }
 
-  private static void dump(Path home, Path classList, Path archive)
+  private static void dump(Path home, String classPath, Path classList, Path archive)
       throws IOException, InterruptedException {
     Process java =
         new ProcessBuilder(
@@ -52,7 +58,7 @@ public final class ClassArchive {
                 "-XX:SharedClassListFile=" + classList,
                 "-XX:SharedArchiveFile=" + archive,
                 "-cp",
-                home + "/conf/:" + home + "/jars/*")
+                classPath)
             .redirectErrorStream(true)
             .redirectOutput(home.resolve("executor.jsa.log").toFile())
             .start();
