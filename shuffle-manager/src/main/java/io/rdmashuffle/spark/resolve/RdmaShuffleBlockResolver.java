@@ -62,7 +62,7 @@ public final class RdmaShuffleBlockResolver extends IndexShuffleBlockResolver {
 
   private ManagedBuffer fromMemory(int shuffleId, long mapId, int start, int end) {
     MapOutput output = output(shuffleId, mapId);
-    return output != null && output.pin() ? new SlabManagedBuffer(output, start, end) : null;
+    return output != null && output.pin() ? SlabManagedBuffer.of(output, start, end) : null;
   }
 
   private MapOutput output(int shuffleId, long mapId) {
@@ -107,7 +107,7 @@ public final class RdmaShuffleBlockResolver extends IndexShuffleBlockResolver {
     BlockId dataId = new ShuffleDataBlockId(info.shuffleId(), info.mapId(), NOOP_REDUCE_ID());
     BlockId indexId = new ShuffleIndexBlockId(info.shuffleId(), info.mapId(), NOOP_REDUCE_ID());
     ManagedBuffer index = new NioManagedBuffer(indexFile(output));
-    ManagedBuffer data = new SlabManagedBuffer(output, 0, output.numPartitions());
+    ManagedBuffer data = SlabManagedBuffer.forMigration(output);
     if (output.length() > 0) {
       blocks = blocks.$colon$colon(new Tuple2<>(dataId, data));
     } else {
