@@ -33,7 +33,7 @@ public final class OneSidedBlockStoreClient extends BlockStoreClient {
     this.spark = spark;
     this.services = services;
     tcp = new TcpFallback(spark, services.accounting(), fallbackExecutor);
-    peers = new PeerTable(services);
+    peers = new PeerTable(services, System::nanoTime);
   }
 
   @Override

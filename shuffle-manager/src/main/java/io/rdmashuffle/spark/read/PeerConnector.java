@@ -1,6 +1,7 @@
 package io.rdmashuffle.spark.read;
 
 import io.rdmashuffle.spark.FallbackReason;
+import io.rdmashuffle.spark.ReadAccounting.Way;
 import io.rdmashuffle.spark.directory.ExecutorRecord;
 import io.rdmashuffle.transport.Connection;
 import io.rdmashuffle.transport.Deadline;
@@ -12,17 +13,23 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.LongSupplier;
 
 /**
  * Keeps at most one connection to one peer, made on first need. Tries the transports in order of
  * preference; one that can never reach the peer is not tried again. After a failure it reconnects
  * once at once; when that fails too, the peer is left alone for a time that doubles up to a bound.
  *
- * <p>Safe for use by several threads; never blocks.
+ * <p>Safe for use by several threads; never blocks, and calls no connection and completes no future
+ * while it holds its lock.
  */
 final class PeerConnector {
-  /** A connection and the transport it belongs to. */
-  record Link(Connection connection, Transport transport) {}
+  /** A connection, the transport it belongs to, and how that is accounted. */
+  record Link(Connection connection, Transport transport, Way way) {
+    static Link of(Connection connection, Transport transport) {
+      return new Link(connection, transport, Way.ofTransport(transport.name()));
+    }
+  }
 
   /** Why there is no connection. */
   static final class NoLinkException extends Exception {
@@ -40,21 +47,28 @@ final class PeerConnector {
   }
 
   private final ReadServices services;
-  private final List<Transport> candidates = new ArrayList<>();
+  private final LongSupplier nanoClock;
   private final PeerIdentity identity;
   private final ExecutorRecord record;
 
-  // All below guarded by this.
+  /** Changed by the one attempt that is pending, under the lock. */
+  private final List<Transport> candidates = new ArrayList<>();
+
+  // Guarded by this.
   private Link link;
+  private CompletableFuture<Link> linked;
   private CompletableFuture<Link> pending;
   private NoLinkException lastFailure;
-  private int failuresInARow;
   private long retryAtNs;
   private boolean isClosed;
 
-  PeerConnector(ReadServices services, ExecutorRecord record) {
+  /** Written under the lock. */
+  private volatile int failuresInARow;
+
+  PeerConnector(ReadServices services, ExecutorRecord record, LongSupplier nanoClock) {
     this.services = services;
     this.record = record;
+    this.nanoClock = nanoClock;
     this.identity = new PeerIdentity(services.applicationId(), record.executorId(), record.token());
     this.lastFailure = services.whyNoTransport();
     for (Transport transport : services.transports()) {
@@ -69,59 +83,68 @@ final class PeerConnector {
    * within the connect deadline, with a {@link Link} or a {@link NoLinkException}; dependents run
    * on the completing thread and must not block.
    */
-  synchronized CompletableFuture<Link> link() {
-    if (link != null && link.connection().isOpen()) {
-      return CompletableFuture.completedFuture(link);
+  CompletableFuture<Link> link() {
+    Link broken;
+    CompletableFuture<Link> attempt;
+    synchronized (this) {
+      if (link != null && link.connection().isOpen()) {
+        return linked;
+      }
+      if (pending != null) {
+        return pending;
+      }
+      if (isClosed || candidates.isEmpty() || isBackingOff()) {
+        return CompletableFuture.failedFuture(lastFailure);
+      }
+      broken = takeLink();
+      attempt = new CompletableFuture<>();
+      pending = attempt;
     }
-    if (pending != null) {
-      return pending;
-    }
-    if (link != null) {
-      dropLink();
-    }
-    if (isClosed || candidates.isEmpty() || isBackingOff()) {
-      return CompletableFuture.failedFuture(lastFailure);
-    }
-    CompletableFuture<Link> attempt = new CompletableFuture<>();
-    pending = attempt;
+    close(broken);
     tryCandidate(attempt, 0, Deadline.after(services.connectTimeout()));
     return attempt;
   }
 
   private boolean isBackingOff() {
-    return failuresInARow > 1 && retryAtNs - System.nanoTime() > 0;
+    return failuresInARow > 1 && retryAtNs - nanoClock.getAsLong() > 0;
   }
 
   private void tryCandidate(CompletableFuture<Link> attempt, int index, Deadline deadline) {
     Transport transport = candidates.get(index);
+    CompletableFuture<Connection> connecting;
+    try {
+      connecting = transport.connect(record.endpoint(transport.name()), identity, deadline);
+    } catch (RuntimeException e) {
+      // A transport should not, but an attempt that never ended would hold up every later one.
+      connecting = CompletableFuture.failedFuture(e);
+    }
     CompletableFuture<Connection> unused =
-        transport
-            .connect(record.endpoint(transport.name()), identity, deadline)
-            .whenComplete(
-                (connection, failure) -> {
-                  if (failure == null) {
-                    onConnected(attempt, new Link(connection, transport));
-                  } else {
-                    onConnectFailed(attempt, index, deadline, failure);
-                  }
-                });
+        connecting.whenComplete(
+            (connection, failure) -> {
+              if (failure == null) {
+                onConnected(attempt, Link.of(connection, transport));
+              } else {
+                onConnectFailed(attempt, index, deadline, failure);
+              }
+            });
   }
 
   private void onConnected(CompletableFuture<Link> attempt, Link made) {
-    boolean isTooLate;
+    NoLinkException tooLate = null;
     synchronized (this) {
       pending = null;
-      isTooLate = isClosed;
-      if (!isTooLate) {
+      if (isClosed) {
+        tooLate = lastFailure;
+      } else {
         link = made;
+        linked = CompletableFuture.completedFuture(made);
       }
     }
-    if (isTooLate) {
-      made.connection().close();
-      attempt.completeExceptionally(
-          new NoLinkException(FallbackReason.READ_FAILED, "the plugin was stopped"));
-    } else {
+    if (tooLate == null) {
       attempt.complete(made);
+    } else {
+      close(made);
+      attempt.completeExceptionally(tooLate);
     }
   }
 
@@ -130,23 +153,27 @@ final class PeerConnector {
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     NoLinkException reported = describe(candidates.get(index), cause);
     int next;
+    boolean isOver;
     synchronized (this) {
-      if (isForGood(cause) && candidates.size() > index) {
+      if (isForGood(cause)) {
         candidates.remove(index);
         next = index;
       } else {
         next = index + 1;
       }
-      lastFailure = reported;
-      if (next >= candidates.size()) {
+      isOver = isClosed || next >= candidates.size();
+      if (!isClosed) {
+        lastFailure = reported;
+      }
+      if (isOver) {
         pending = null;
         recordFailure();
       }
     }
-    if (next < candidates.size()) {
-      tryCandidate(attempt, next, deadline);
-    } else {
+    if (isOver) {
       attempt.completeExceptionally(reported);
+    } else {
+      tryCandidate(attempt, next, deadline);
     }
   }
 
@@ -157,20 +184,26 @@ final class PeerConnector {
   }
 
   private static NoLinkException describe(Transport transport, Throwable cause) {
-    FallbackReason reason =
-        cause instanceof TransportException failure
-            ? FallbackReason.of(failure.kind())
-            : FallbackReason.CONNECT_REJECTED;
-    return new NoLinkException(reason, transport.name() + ": " + cause.getMessage());
+    return cause instanceof TransportException failure
+        ? new NoLinkException(
+            FallbackReason.of(failure.kind()), transport.name() + ": " + failure.getMessage())
+        : new NoLinkException(FallbackReason.CONNECT_REJECTED, transport.name() + ": " + cause);
   }
 
   /** Called with the lock held. */
   private void recordFailure() {
-    failuresInARow++;
-    int doublings = Math.min(Math.max(0, failuresInARow - 2), 30);
-    long backoffNs =
-        Math.min(services.maxBackoff().toNanos(), services.firstBackoff().toNanos() << doublings);
-    retryAtNs = System.nanoTime() + Math.max(0, backoffNs);
+    int failures = failuresInARow + 1;
+    failuresInARow = failures;
+    retryAtNs = nanoClock.getAsLong() + backoffNs(failures - 2);
+  }
+
+  private long backoffNs(int doublings) {
+    long backoffNs = services.firstBackoff().toNanos();
+    long maxBackoffNs = services.maxBackoff().toNanos();
+    for (int i = 0; i < doublings && backoffNs < maxBackoffNs; i++) {
+      backoffNs *= 2;
+    }
+    return Math.min(backoffNs, maxBackoffNs);
   }
 
   /** Reads over the connection succeed: what failed before is forgiven. */
@@ -183,26 +216,43 @@ final class PeerConnector {
   }
 
   /** A read failed, so the connection is broken; the next need makes a new one, or backs off. */
-  synchronized void onReadFailed(Connection broken, FallbackReason reason, String detail) {
-    if (link != null && link.connection() == broken) {
+  void onReadFailed(Connection broken, FallbackReason reason, String detail) {
+    Link dropped;
+    synchronized (this) {
+      if (link == null || link.connection() != broken) {
+        return; // reported before, by another group
+      }
       lastFailure = new NoLinkException(reason, detail);
       recordFailure();
-      dropLink();
+      dropped = takeLink();
     }
+    close(dropped);
   }
 
-  private void dropLink() {
-    Connection connection = link.connection();
+  /** Called with the lock held; the caller closes the link once it has let go. */
+  private Link takeLink() {
+    Link taken = link;
     link = null;
-    connection.close();
+    linked = null;
+    return taken;
+  }
+
+  private static void close(Link link) {
+    if (link != null) {
+      link.connection().close();
+    }
   }
 
   /** Closes the connection and makes no more. Idempotent. */
-  synchronized void close() {
-    isClosed = true;
-    lastFailure = new NoLinkException(FallbackReason.READ_FAILED, "the plugin was stopped");
-    if (link != null) {
-      dropLink();
+  void close() {
+    Link dropped;
+    synchronized (this) {
+      isClosed = true;
+      lastFailure =
+          new NoLinkException(
+              FallbackReason.READ_FAILED, "this executor closed its connections to the peer");
+      dropped = takeLink();
     }
+    close(dropped);
   }
 }

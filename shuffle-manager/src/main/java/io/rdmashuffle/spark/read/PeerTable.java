@@ -1,24 +1,88 @@
 package io.rdmashuffle.spark.read;
 
+import io.rdmashuffle.spark.directory.ExecutorRecord;
 import io.rdmashuffle.spark.directory.PeerRecord;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
-/** The peers this executor has read from. Safe for use by several threads. */
+/**
+ * The peers this executor reads from. One that is not read from for some minutes is dropped, so
+ * that executors which come and go leave neither entries nor mappings of their memory behind.
+ *
+ * <p>Safe for use by several threads.
+ */
 final class PeerTable {
+  /** Longer than any request lives; connecting again costs little by comparison. */
+  private static final long MAX_IDLE_NS = TimeUnit.MINUTES.toNanos(5);
+
+  private static final long SWEEP_INTERVAL_NS = TimeUnit.MINUTES.toNanos(1);
+
   private final ReadServices services;
+  private final LongSupplier nanoClock;
   private final AtomicLong bytesInFlight = new AtomicLong();
+
+  /** Entries are replaced under the lock of this. */
   private final ConcurrentMap<String, Peer> peers = new ConcurrentHashMap<>();
 
-  PeerTable(ReadServices services) {
+  private final AtomicLong nextSweepNs;
+  private boolean isClosed; // guarded by this
+
+  PeerTable(ReadServices services, LongSupplier nanoClock) {
     this.services = services;
+    this.nanoClock = nanoClock;
+    nextSweepNs = new AtomicLong(nanoClock.getAsLong() + SWEEP_INTERVAL_NS);
   }
 
-  /** The peer that the driver described; made on first need. */
+  /** The peer that the driver described; made on first need, and again for another process. */
   Peer peer(PeerRecord record) {
-    return peers.computeIfAbsent(
-        record.executorId(), id -> new Peer(services, record.executor(), bytesInFlight));
+    sweepIfDue();
+    Peer peer = peers.get(record.executorId());
+    if (peer == null || !peer.isSameProcess(record.executor())) {
+      return replace(record.executor());
+    }
+    peer.touch();
+    return peer;
+  }
+
+  private Peer replace(ExecutorRecord executor) {
+    Peer made = new Peer(services, executor, bytesInFlight, nanoClock);
+    Peer former = null;
+    boolean isTooLate;
+    synchronized (this) {
+      Peer current = peers.get(executor.executorId());
+      if (current != null && current.isSameProcess(executor)) {
+        return current;
+      }
+      isTooLate = isClosed;
+      if (!isTooLate) {
+        former = peers.put(executor.executorId(), made);
+      }
+    }
+    if (former != null) {
+      former.close();
+    }
+    if (isTooLate) {
+      made.close();
+    }
+    return made;
+  }
+
+  private void sweepIfDue() {
+    long due = nextSweepNs.get();
+    long nowNs = nanoClock.getAsLong();
+    if (due - nowNs > 0 || !nextSweepNs.compareAndSet(due, nowNs + SWEEP_INTERVAL_NS)) {
+      return;
+    }
+    for (Map.Entry<String, Peer> entry : peers.entrySet()) {
+      Peer peer = entry.getValue();
+      if (peer.idleNs() > MAX_IDLE_NS && peers.remove(entry.getKey(), peer)) {
+        peer.close();
+      }
+    }
   }
 
   /** Closes the connection to an executor that is gone. */
@@ -29,8 +93,15 @@ final class PeerTable {
     }
   }
 
-  /** Closes all connections; reads in flight fail. */
+  int size() {
+    return peers.size();
+  }
+
+  /** Closes all connections and makes no more; reads in flight fail. */
   void close() {
+    synchronized (this) {
+      isClosed = true;
+    }
     for (String executorId : peers.keySet()) {
       remove(executorId);
     }
