@@ -1,13 +1,14 @@
 package io.rdmashuffle.spark.read;
 
 import io.rdmashuffle.spark.FallbackReason;
-import io.rdmashuffle.spark.ReadAccounting.Way;
+import io.rdmashuffle.spark.directory.SlabRecord;
 import io.rdmashuffle.store.IndexBlock;
 import io.rdmashuffle.store.IndexHeader;
 import io.rdmashuffle.store.IndexLocation;
+import io.rdmashuffle.store.PieceVisitor;
 import io.rdmashuffle.store.ReceiveBuffer;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Blocks of one request that are read together. The data comes first, behind it the generation of
@@ -17,37 +18,61 @@ import java.nio.ByteOrder;
  *
  * <p>Filled by one thread; ended once, on a thread of the transport or the one that posted it.
  */
-final class DataGroup implements ReadGroup.Outcome {
+final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
+  private static final Logger LOG = LoggerFactory.getLogger(DataGroup.class);
+
   /** Enough bytes to spread the cost of a batch, few enough to pipeline. */
   private static final long FULL_BYTES = 2L << 20;
 
   private final FetchRequest request;
   private final RequestedBlocks blocks;
   private final ReadGroup reads;
-  private final int fullReads;
   private final IntList members = new IntList();
   private long dataBytes;
+
+  /** Why the block that is being added cannot be read; null when it can. */
+  private FallbackReason refusal;
 
   DataGroup(FetchRequest request) {
     this.request = request;
     blocks = request.blocks();
     reads = request.newGroup(this);
-    fullReads = Math.max(2, request.services().maxReadsInFlightPerPeer() / 2);
   }
 
-  /** Adds a block whose pieces lie within the peer's slabs. */
-  void add(int block) {
-    IndexBlock index = request.index(block);
-    index.forEachPiece(
-        blocks.startPartition(block),
-        blocks.endPartition(block),
-        (slabId, offset, length) -> reads.add(request.record().slab(slabId), offset, length));
-    dataBytes += length(block);
-    members.add(block);
+  /** Adds a block, or refuses it when a piece of it cannot be read. */
+  void add(int block, FallbackCollector refused) {
+    int readsBefore = reads.size();
+    refusal = null;
+    try {
+      request
+          .index(block)
+          .forEachPiece(blocks.startPartition(block), blocks.endPartition(block), this);
+    } catch (RuntimeException e) {
+      refusal = FallbackReason.BAD_INDEX; // whatever it was, the block must not get lost
+    }
+    if (refusal == null) {
+      members.add(block);
+      dataBytes += length(block);
+    } else {
+      reads.truncate(readsBefore);
+      request.refuse(block, refusal, refused);
+    }
+  }
+
+  @Override
+  public void onPiece(int slabId, int offset, int length) {
+    if (refusal != null) {
+      return;
+    }
+    refusal = request.whyUnreadable(slabId, offset, length);
+    if (refusal == null) {
+      reads.add(request.record().slab(slabId), offset, length);
+    }
   }
 
   boolean isFull() {
-    return dataBytes >= FULL_BYTES || reads.size() + members.size() >= fullReads;
+    return dataBytes >= request.fullBytes(FULL_BYTES)
+        || reads.size() + members.size() >= request.fullReads();
   }
 
   /** Posts the reads, if any block was added. */
@@ -58,18 +83,16 @@ final class DataGroup implements ReadGroup.Outcome {
     for (int i = 0; i < members.size(); i++) {
       if (isFirstOfOutput(i)) {
         IndexLocation location = request.location(members.get(i));
-        reads.add(
-            request.record().slab(location.slabId()),
-            location.offset() + IndexHeader.GENERATION_POSITION,
-            Long.BYTES);
+        SlabRecord slab = request.record().slab(location.slabId());
+        reads.add(slab, location.offset() + IndexHeader.GENERATION_POSITION, Long.BYTES);
       }
     }
     request.submit(reads);
   }
 
   @Override
-  public void onRead(ReadGroup group, ReceiveBuffer buffer) {
-    request.onGroupEnded(group);
+  public void onRead(ReceiveBuffer buffer) {
+    request.onReadSucceeded();
     FallbackCollector refused = request.newCollector();
     long position = 0;
     long generationPosition = dataBytes;
@@ -78,7 +101,7 @@ final class DataGroup implements ReadGroup.Outcome {
       int block = members.get(i);
       if (isFirstOfOutput(i)) {
         isCurrent =
-            generationAt(buffer, generationPosition) == request.location(block).generation();
+            Buffers.longAt(buffer, generationPosition) == request.location(block).generation();
         generationPosition += Long.BYTES;
       }
       long length = length(block);
@@ -94,40 +117,43 @@ final class DataGroup implements ReadGroup.Outcome {
   }
 
   @Override
-  public void onFailure(ReadGroup group, FallbackReason reason, String detail) {
-    request.onGroupFailed(group, reason, detail);
+  public void onFailure(ReadGroup.Failure failure) {
+    request.onReadFailed(failure);
     FallbackCollector refused = request.newCollector();
     for (int i = 0; i < members.size(); i++) {
-      refused.add(blocks.name(members.get(i)), reason, detail);
+      refused.add(blocks.name(members.get(i)), failure.reason(), failure.detail());
     }
     refused.flush();
   }
 
-  private static long generationAt(ReceiveBuffer buffer, long position) {
-    ByteBuffer[] slices = Buffers.slices(buffer, position, Long.BYTES);
-    return Buffers.join(slices, Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).getLong();
-  }
-
   private void deliver(
       int block, ReceiveBuffer buffer, long position, long length, FallbackCollector refused) {
-    ByteBuffer[] pieces = Buffers.slices(buffer, position, length);
-    if (request.services().verifiesChecksums()
-        && !BlockChecksums.match(
-            request.index(block),
-            blocks.startPartition(block),
-            blocks.endPartition(block),
-            pieces)) {
+    ReadServices services = request.services();
+    if (services.verifiesChecksums() && !isIntact(block, buffer, position, length)) {
       refused.add(
           blocks.name(block),
           FallbackReason.CHECKSUM_MISMATCH,
           "the bytes read differ from the checksum in the index block");
       return;
     }
-    ReadServices services = request.services();
-    services.accounting().onBlockRead(Way.ofTransport(request.link().transport().name()), length);
-    ReceivedBlock received = new ReceivedBlock(pieces, length, buffer);
-    request.source().listener().onBlockFetchSuccess(blocks.name(block), received);
-    received.release();
+    services.accounting().onBlockRead(request.link().way(), length);
+    ReceivedBlock received = new ReceivedBlock(buffer, position, length);
+    try {
+      request.source().listener().onBlockFetchSuccess(blocks.name(block), received);
+    } catch (RuntimeException e) {
+      // The listener has been told; the other blocks of the group are no worse for it.
+      LOG.error("the listener of {} failed", blocks.name(block), e);
+    } finally {
+      received.release();
+    }
+  }
+
+  private boolean isIntact(int block, ReceiveBuffer buffer, long position, long length) {
+    return BlockChecksums.match(
+        request.index(block),
+        blocks.startPartition(block),
+        blocks.endPartition(block),
+        Buffers.slices(buffer, position, length));
   }
 
   private void onStale(int block, FallbackCollector refused) {
@@ -140,7 +166,8 @@ final class DataGroup implements ReadGroup.Outcome {
   }
 
   private long length(int block) {
-    return request.index(block).length(blocks.startPartition(block), blocks.endPartition(block));
+    IndexBlock index = request.index(block);
+    return index.length(blocks.startPartition(block), blocks.endPartition(block));
   }
 
   private boolean isFirstOfOutput(int member) {

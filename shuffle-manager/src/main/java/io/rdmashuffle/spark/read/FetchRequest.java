@@ -8,29 +8,25 @@ import io.rdmashuffle.spark.directory.SlabRecord;
 import io.rdmashuffle.spark.read.PeerConnector.Link;
 import io.rdmashuffle.spark.read.PeerConnector.NoLinkException;
 import io.rdmashuffle.store.IndexBlock;
-import io.rdmashuffle.store.IndexHeader;
 import io.rdmashuffle.store.IndexLocation;
-import io.rdmashuffle.store.InvalidIndexException;
 import io.rdmashuffle.store.ReceiveBuffer;
 import io.rdmashuffle.store.ReceivePool;
-import io.rdmashuffle.store.StaleIndexException;
 import io.rdmashuffle.transport.Deadline;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.BitSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * One request for blocks of one executor, from names to bytes.
  *
  * <p>In this order: where the map outputs lie (directory); a connection; the index blocks that are
- * not cached, all in one go; the data, in {@linkplain DataGroup groups} of bounded size. At every
- * step, blocks that cannot go on are handed to TCP with their reason; each block is handed to Spark
- * or to TCP exactly once.
+ * not cached, in {@linkplain IndexGroup groups}; the data, in {@linkplain DataGroup groups} too,
+ * both of bounded size. Every block is at any time with exactly one step or group, which passes it
+ * on, or hands it to Spark, or to TCP with the reason; so each is handed over exactly once.
  *
  * <p>Started on a task's thread; over a transport that completes inline it ends there too, else the
- * later steps run on the transport's thread and never block. The steps follow each other, so the
- * fields need no lock: what one step wrote, the next sees through the transport's hand-over.
+ * later steps run on the transport's thread and never block. Groups may end at the same time on
+ * different threads. The arrays need no lock: a block's elements are touched by whom the block is
+ * with, and blocks change hands through the transport or the receive pool.
  */
 final class FetchRequest {
   private final ReadServices services;
@@ -40,11 +36,11 @@ final class FetchRequest {
   private final RequestedBlocks blocks;
 
   private final IndexLocation[] locations;
+
+  /** Set for the first block of each map output, see {@link #index}. */
   private final IndexBlock[] indexes;
 
-  /** Blocks still to be read one-sided. */
-  private final BitSet wanted;
-
+  // Set once, before the first group is made.
   private PeerRecord record;
   private Peer peer;
   private Link link;
@@ -62,15 +58,14 @@ final class FetchRequest {
     this.blocks = blocks;
     locations = new IndexLocation[blocks.size()];
     indexes = new IndexBlock[blocks.size()];
-    wanted = new BitSet(blocks.size());
-    wanted.set(0, blocks.size());
   }
 
   /**
    * Starts the request; called once, on a thread that may wait for the driver within a deadline.
    */
   void start() {
-    if (!locate() || wanted.isEmpty()) {
+    IntList outputs = locate();
+    if (outputs.size() == 0) {
       return;
     }
     CompletableFuture<Link> unused =
@@ -80,217 +75,179 @@ final class FetchRequest {
                 (made, failure) -> {
                   if (failure == null) {
                     link = made;
-                    readIndexes();
+                    readIndexes(outputs);
                   } else {
-                    onNoLink(failure);
+                    onNoLink(outputs, failure);
                   }
                 });
   }
 
-  private void onNoLink(Throwable failure) {
-    if (failure instanceof NoLinkException noLink) {
-      fallBackAll(noLink.reason(), noLink.getMessage());
-    } else {
-      fallBackAll(FallbackReason.CONNECT_REJECTED, failure.toString());
+  private void onNoLink(IntList outputs, Throwable failure) {
+    FallbackReason reason =
+        failure instanceof NoLinkException noLink
+            ? noLink.reason()
+            : FallbackReason.CONNECT_REJECTED;
+    FallbackCollector refused = newCollector();
+    for (int i = 0; i < outputs.size(); i++) {
+      refuseOutput(outputs.get(i), reason, String.valueOf(failure.getMessage()), refused);
     }
+    refused.flush();
   }
 
   // ---- where the map outputs lie
 
-  private boolean locate() {
+  /** The first block of each map output that can be read; all others have gone to TCP. */
+  private IntList locate() {
+    FallbackCollector refused = newCollector();
+    IntList outputs = new IntList();
     Deadline deadline = Deadline.after(services.locateTimeout());
+    FallbackReason reason = FallbackReason.LOCATION_UNKNOWN;
+    String obstacle = null;
     try {
       services.directory().ensureLocated(blocks.shuffleId(), blocks.mapTaskIds(), deadline);
       record = services.directory().peer(source.executorId(), deadline);
+      if (record == null) {
+        forgetPeer();
+        reason = FallbackReason.PEER_UNKNOWN;
+        obstacle = "the driver knows no such executor";
+      }
     } catch (DirectoryException e) {
-      fallBackAll(FallbackReason.LOCATION_UNKNOWN, e.getMessage());
-      return false;
+      obstacle = e.getMessage();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      fallBackAll(FallbackReason.LOCATION_UNKNOWN, "the task was interrupted");
-      return false;
+      obstacle = "the task was interrupted";
     }
-    if (record == null) {
-      fallBackAll(FallbackReason.PEER_UNKNOWN, "the driver knows no such executor");
-      return false;
-    }
-    FallbackCollector refused = new FallbackCollector(tcp, source);
     Located located = new Located();
-    for (int i = 0; i < blocks.size(); i++) {
-      if (isSameOutputAsPrevious(i)) {
-        locations[i] = locations[i - 1];
-      } else if (services.directory().lookup(blocks.shuffleId(), blocks.mapTaskId(i), located)
-          && located.executorId().equals(source.executorId())) {
-        locations[i] =
-            new IndexLocation(
-                located.slabId(),
-                (int) located.offset(),
-                located.indexLength(),
-                located.generation());
+    for (int i = 0; i < blocks.size(); i = endOfRun(i)) {
+      if (obstacle != null) {
+        refuseOutput(i, reason, obstacle, refused);
+      } else if (isInMemory(i, located, refused)) {
+        outputs.add(i);
       }
-      refuseUnlessInMemory(i, refused);
     }
     refused.flush();
-    peer = peers.peer(record);
-    return true;
-  }
-
-  private void refuseUnlessInMemory(int block, FallbackCollector refused) {
-    IndexLocation location = locations[block];
-    if (location == null && record.executor().slabs().isEmpty()) {
-      refuse(
-          block, FallbackReason.FILE_TIER, "the executor keeps no map output in memory", refused);
-    } else if (location == null) {
-      refuse(
-          block, FallbackReason.LOCATION_UNKNOWN, "the driver lists no such map output", refused);
-    } else if (location.slabId() == Located.IN_FILES) {
-      refuse(block, FallbackReason.FILE_TIER, "the map output is in files", refused);
+    if (outputs.size() > 0) {
+      peer = peers.peer(record);
     }
+    return outputs;
   }
 
-  /** Blocks of one map output come one behind the other; what concerns it is looked up once. */
-  private boolean isSameOutputAsPrevious(int block) {
-    return block > 0 && blocks.mapTaskId(block) == blocks.mapTaskId(block - 1);
+  /** The executor is gone, and what is kept of it is of no use. */
+  private void forgetPeer() {
+    peers.remove(source.executorId());
+    services.indexCache().dropOwner(source.executorId());
+  }
+
+  private boolean isInMemory(int block, Located located, FallbackCollector refused) {
+    boolean isLocated =
+        services.directory().lookup(blocks.shuffleId(), blocks.mapTaskId(block), located)
+            && located.executorId().equals(source.executorId());
+    if (isLocated && located.slabId() != Located.IN_FILES) {
+      locations[block] =
+          new IndexLocation(
+              located.slabId(),
+              (int) located.offset(),
+              located.indexLength(),
+              located.generation());
+      return true;
+    }
+    if (isLocated) {
+      refuseOutput(block, FallbackReason.FILE_TIER, "the map output is in files", refused);
+    } else if (record.executor().slabs().isEmpty()) {
+      refuseOutput(
+          block, FallbackReason.FILE_TIER, "the executor keeps no map output in memory", refused);
+    } else {
+      refuseOutput(
+          block, FallbackReason.LOCATION_UNKNOWN, "the driver lists no such map output", refused);
+    }
+    return false;
   }
 
   // ---- index blocks
 
-  private void readIndexes() {
-    FallbackCollector refused = new FallbackCollector(tcp, source);
-    IntList toRead = new IntList();
-    ReadGroup group =
-        newGroup(
-            new ReadGroup.Outcome() {
-              @Override
-              public void onRead(ReadGroup group, ReceiveBuffer buffer) {
-                onGroupEnded(group);
-                decodeIndexes(toRead, buffer);
-                buffer.release();
-                readData();
-              }
-
-              @Override
-              public void onFailure(ReadGroup group, FallbackReason reason, String detail) {
-                onGroupFailed(group, reason, detail);
-                fallBackAll(reason, detail);
-              }
-            });
-    for (int i = wanted.nextSetBit(0); i >= 0; i = wanted.nextSetBit(i + 1)) {
-      indexes[i] = isSameOutputAsPrevious(i) ? null : cachedIndex(i);
-      if (indexes[i] == null && !isSameOutputAsPrevious(i)) {
-        IndexLocation location = locations[i];
-        SlabRecord slab =
-            readableSlab(i, location.slabId(), location.offset(), location.length(), refused);
-        if (slab != null) {
-          group.add(slab, location.offset(), location.length());
-          toRead.add(i);
+  private void readIndexes(IntList outputs) {
+    FallbackCollector refused = newCollector();
+    IntList cached = new IntList();
+    IndexGroup group = new IndexGroup(this);
+    for (int i = 0; i < outputs.size(); i++) {
+      int block = outputs.get(i);
+      IndexLocation location = locations[block];
+      IndexBlock index =
+          services
+              .indexCache()
+              .get(
+                  source.executorId(),
+                  blocks.shuffleId(),
+                  blocks.mapTaskId(block),
+                  location.generation());
+      FallbackReason obstacle =
+          whyUnreadable(location.slabId(), location.offset(), location.length());
+      if (obstacle != null) {
+        refuseOutput(block, obstacle, detailOf(obstacle), refused);
+      } else if (index != null) {
+        useIndex(block, index);
+        cached.add(block);
+      } else {
+        group.add(block);
+        if (group.isFull()) {
+          group.submit();
+          group = new IndexGroup(this);
         }
       }
     }
+    group.submit();
+    readData(cached);
     refused.flush();
-    if (group.size() == 0) {
-      readData();
-    } else {
-      submit(group);
-    }
-  }
-
-  private IndexBlock cachedIndex(int block) {
-    return services
-        .indexCache()
-        .get(
-            source.executorId(),
-            blocks.shuffleId(),
-            blocks.mapTaskId(block),
-            locations[block].generation());
-  }
-
-  private void decodeIndexes(IntList read, ReceiveBuffer buffer) {
-    FallbackCollector refused = new FallbackCollector(tcp, source);
-    long position = 0;
-    for (int i = 0; i < read.size(); i++) {
-      int block = read.get(i);
-      int length = locations[block].length();
-      ByteBuffer bytes = Buffers.join(Buffers.slices(buffer, position, length), length);
-      position += length;
-      try {
-        indexes[block] = decode(block, bytes.order(ByteOrder.LITTLE_ENDIAN));
-        services.indexCache().put(source.executorId(), indexes[block]);
-      } catch (StaleIndexException e) {
-        refuse(block, FallbackReason.STALE, e.getMessage(), refused);
-      } catch (InvalidIndexException e) {
-        refuse(block, FallbackReason.BAD_INDEX, e.getMessage(), refused);
-      }
-    }
-    refused.flush();
-  }
-
-  private IndexBlock decode(int block, ByteBuffer bytes) throws InvalidIndexException {
-    return IndexBlock.decode(
-        bytes,
-        bytes.position(),
-        locations[block],
-        blocks.shuffleId(),
-        blocks.mapTaskId(block),
-        IndexHeader.numPartitionsOf(bytes, bytes.position()),
-        slabId -> {
-          SlabRecord slab = record.slab(slabId);
-          return slab == null ? 0 : (int) slab.length();
-        });
   }
 
   // ---- data
 
-  private void readData() {
-    FallbackCollector refused = new FallbackCollector(tcp, source);
+  /** Reads the blocks of map outputs whose index block is known. */
+  void readData(IntList outputs) {
+    FallbackCollector refused = newCollector();
     DataGroup group = new DataGroup(this);
-    for (int i = wanted.nextSetBit(0); i >= 0; i = wanted.nextSetBit(i + 1)) {
-      if (isSameOutputAsPrevious(i)) {
-        indexes[i] = indexes[i - 1];
-      }
-      if (indexes[i] == null || blocks.endPartition(i) > indexes[i].endPartition()) {
-        refuse(i, FallbackReason.BAD_INDEX, "the map output has no such partition", refused);
-      } else if (arePiecesReadable(i, refused)) {
-        group.add(i);
+    for (int i = 0; i < outputs.size(); i++) {
+      int first = outputs.get(i);
+      int end = endOfRun(first);
+      for (int block = first; block < end; block++) {
+        indexes[block] = indexes[first];
+        locations[block] = locations[first];
+        if (blocks.endPartition(block) > indexes[block].endPartition()) {
+          refuse(block, FallbackReason.BAD_INDEX, refused);
+          continue;
+        }
+        group.add(block, refused);
         if (group.isFull()) {
           group.submit();
           group = new DataGroup(this);
         }
       }
     }
-    refused.flush();
     group.submit();
-  }
-
-  private boolean arePiecesReadable(int block, FallbackCollector refused) {
-    boolean[] isReadable = {true};
-    indexes[block].forEachPiece(
-        blocks.startPartition(block),
-        blocks.endPartition(block),
-        (slabId, offset, length) -> {
-          if (isReadable[0]) {
-            isReadable[0] = readableSlab(block, slabId, offset, length, refused) != null;
-          }
-        });
-    return isReadable[0];
+    refused.flush();
   }
 
   // ---- what the steps share
 
-  /** The peer's slab, if what is to be read lies within it and can be read over this link. */
-  private SlabRecord readableSlab(
-      int block, int slabId, long offset, long length, FallbackCollector refused) {
+  /** Why bytes of the peer cannot be read over this link; null when they can. */
+  FallbackReason whyUnreadable(int slabId, long offset, long length) {
     SlabRecord slab = record.slab(slabId);
     if (slab == null || offset < 0 || length <= 0 || offset > slab.length() - length) {
-      refuse(block, FallbackReason.BAD_INDEX, "it points outside the executor's slabs", refused);
-      return null;
+      return FallbackReason.BAD_INDEX;
     }
-    if (slab.key(link.transport().name()) == null) {
-      String detail = "the executor could not register the slab for " + link.transport().name();
-      refuse(block, FallbackReason.QP_SETUP_FAILED, detail, refused);
-      return null;
-    }
-    return slab;
+    return slab.key(link.transport().name()) == null ? FallbackReason.QP_SETUP_FAILED : null;
+  }
+
+  private static String detailOf(FallbackReason obstacle) {
+    return obstacle == FallbackReason.BAD_INDEX
+        ? "it points outside the map output or the executor's slabs"
+        : "the executor could not register a slab for this transport";
+  }
+
+  /** Bytes of a slab of the peer, 0 when it has no such slab. */
+  int slabLength(int slabId) {
+    SlabRecord slab = record.slab(slabId);
+    return slab == null ? 0 : (int) Math.min(slab.length(), Integer.MAX_VALUE);
   }
 
   ReadGroup newGroup(ReadGroup.Outcome outcome) {
@@ -301,6 +258,16 @@ final class FetchRequest {
         outcome);
   }
 
+  /** Reads at which a group is big enough: two can be in flight to a peer. */
+  int fullReads() {
+    return Math.max(2, services.maxReadsInFlightPerPeer() / 2);
+  }
+
+  /** Bytes at which a group is big enough: several find room in receive memory. */
+  long fullBytes(long wanted) {
+    return Math.min(wanted, services.receivePool().maxBufferLength() / 4);
+  }
+
   /** Gives the group memory, now or when some is free, and posts it. */
   void submit(ReadGroup group) {
     ReceiveBuffer buffer = services.receivePool().tryAllocate(group.totalBytes());
@@ -308,6 +275,7 @@ final class FetchRequest {
       post(group, buffer);
       return;
     }
+    // May call back before it returns.
     boolean canBeMet =
         services
             .receivePool()
@@ -320,7 +288,7 @@ final class FetchRequest {
 
   /**
    * Memory becomes free on the threads of other tasks, which have their own work to do, so what
-   * follows runs elsewhere.
+   * follows runs elsewhere; unless the plugin is being stopped, when it is over soon.
    */
   private final class LateBuffer implements ReceivePool.Waiter {
     private final ReadGroup group;
@@ -331,12 +299,21 @@ final class FetchRequest {
 
     @Override
     public void onBuffer(ReceiveBuffer buffer) {
-      services.continuations().execute(() -> post(group, buffer));
+      try {
+        services.continuations().execute(() -> post(group, buffer));
+      } catch (RejectedExecutionException e) {
+        buffer.release();
+        failForMemory(group);
+      }
     }
 
     @Override
     public void onExpired() {
-      services.continuations().execute(() -> failForMemory(group));
+      try {
+        services.continuations().execute(() -> failForMemory(group));
+      } catch (RejectedExecutionException e) {
+        failForMemory(group);
+      }
     }
   }
 
@@ -348,38 +325,63 @@ final class FetchRequest {
 
   private void post(ReadGroup group, ReceiveBuffer buffer) {
     group.useBuffer(buffer);
-    if (link.connection().completesInline()) {
-      group.post(link.connection(), Deadline.after(services.readTimeout()));
-    } else {
-      peer.flight().submit(group, link);
+    if (!link.connection().completesInline()) {
+      peer.flight().submit(group, link.connection());
+    } else if (!group.post(link.connection(), Deadline.after(services.readTimeout()))) {
+      group.fail(FallbackReason.READ_FAILED, "the connection pushed back though nothing is out");
     }
   }
 
-  /** A group that was posted ended well. */
-  void onGroupEnded(ReadGroup group) {
-    peer.flight().onEnded(group);
+  /** A group ended well. */
+  void onReadSucceeded() {
     peer.connector().onReadSucceeded();
   }
 
-  /** A group ended badly, in flight or before. */
-  void onGroupFailed(ReadGroup group, FallbackReason reason, String detail) {
-    peer.flight().onEnded(group);
-    if (reason != FallbackReason.NO_RECEIVE_BUFFER) {
-      peer.connector().onReadFailed(link.connection(), reason, detail);
+  /** A group ended badly. */
+  void onReadFailed(ReadGroup.Failure failure) {
+    if (failure.isOfConnection()) {
+      peer.connector().onReadFailed(link.connection(), failure.reason(), failure.detail());
     }
   }
 
-  private void refuse(int block, FallbackReason reason, String detail, FallbackCollector refused) {
-    wanted.clear(block);
-    refused.add(blocks.name(block), reason, detail);
+  void refuse(int block, FallbackReason obstacle, FallbackCollector refused) {
+    refused.add(blocks.name(block), obstacle, detailOf(obstacle));
   }
 
-  private void fallBackAll(FallbackReason reason, String detail) {
-    FallbackCollector refused = new FallbackCollector(tcp, source);
-    for (int i = wanted.nextSetBit(0); i >= 0; i = wanted.nextSetBit(i + 1)) {
-      refuse(i, reason, detail, refused);
+  /** Hands all blocks of a map output to TCP. */
+  void refuseOutput(
+      int firstBlock, FallbackReason reason, String detail, FallbackCollector refused) {
+    int end = endOfRun(firstBlock);
+    for (int block = firstBlock; block < end; block++) {
+      refused.add(blocks.name(block), reason, detail);
     }
-    refused.flush();
+  }
+
+  /** Blocks of one map output come one behind the other; what concerns it is looked up once. */
+  private int endOfRun(int firstBlock) {
+    int end = firstBlock + 1;
+    while (end < blocks.size() && blocks.mapTaskId(end) == blocks.mapTaskId(firstBlock)) {
+      end++;
+    }
+    return end;
+  }
+
+  /** First partition asked for of a map output. */
+  int startOfOutput(int firstBlock) {
+    int start = blocks.startPartition(firstBlock);
+    for (int block = firstBlock + 1, end = endOfRun(firstBlock); block < end; block++) {
+      start = Math.min(start, blocks.startPartition(block));
+    }
+    return start;
+  }
+
+  /** One more than the last partition asked for of a map output. */
+  int endOfOutput(int firstBlock) {
+    int last = 0;
+    for (int block = firstBlock, end = endOfRun(firstBlock); block < end; block++) {
+      last = Math.max(last, blocks.endPartition(block));
+    }
+    return last;
   }
 
   FallbackCollector newCollector() {
@@ -406,10 +408,15 @@ final class FetchRequest {
     return link;
   }
 
+  void useIndex(int firstBlock, IndexBlock index) {
+    indexes[firstBlock] = index;
+  }
+
   IndexBlock index(int block) {
     return indexes[block];
   }
 
+  /** Where the index block of the block's map output lies. */
   IndexLocation location(int block) {
     return locations[block];
   }

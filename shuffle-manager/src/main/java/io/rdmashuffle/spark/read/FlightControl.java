@@ -1,7 +1,7 @@
 package io.rdmashuffle.spark.read;
 
 import io.rdmashuffle.spark.FallbackReason;
-import io.rdmashuffle.spark.read.PeerConnector.Link;
+import io.rdmashuffle.transport.Connection;
 import io.rdmashuffle.transport.Deadline;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -14,10 +14,11 @@ import java.util.concurrent.atomic.AtomicLong;
  * their turn here, first come, first served; one that exceeds a bound by itself flies alone.
  *
  * <p>Safe for use by several threads; whoever finds something to post posts it, one thread at a
- * time.
+ * time. A group waits only while others are in flight, whose end looks after it; and those end
+ * within their deadline.
  */
 final class FlightControl {
-  private record Waiting(ReadGroup group, Link link, Deadline deadline) {}
+  private record Waiting(ReadGroup group, Connection connection, Deadline deadline) {}
 
   private final ReadServices services;
   private final AtomicLong bytesInFlightToAll;
@@ -38,23 +39,24 @@ final class FlightControl {
   }
 
   /** Posts a group that has its buffer, now or when there is room. */
-  void submit(ReadGroup group, Link link) {
+  void submit(ReadGroup group, Connection connection) {
+    group.useFlightControl(this);
     Deadline deadline = Deadline.after(services.readTimeout());
     synchronized (queue) {
-      queue.add(new Waiting(group, link, deadline));
+      queue.add(new Waiting(group, connection, deadline));
     }
     pump();
   }
 
-  /** A group ended, one way or the other; nothing to do unless it was in flight. */
+  /** A group ended, one way or the other. */
   void onEnded(ReadGroup group) {
     synchronized (queue) {
       if (!group.hasRoom) {
-        return;
+        return; // it failed before its turn
       }
       group.hasRoom = false;
       bytesInFlight -= group.totalBytes();
-      readsInFlight -= group.size();
+      readsInFlight -= group.postedReads();
       groupsInFlight--;
     }
     bytesInFlightToAll.addAndGet(-group.totalBytes());
@@ -78,14 +80,12 @@ final class FlightControl {
       Waiting next;
       synchronized (queue) {
         next = queue.peek();
-        if (next == null || !takeRoom(next.group())) {
+        if (next == null || !(isHopeless(next) || takeRoom(next.group()))) {
           return;
         }
       }
-      if (!next.link().connection().isOpen() || next.deadline().isOver()) {
-        next.group().fail(closedOrLate(next), "no room in flight before the deadline");
-      } else if (!next.group().post(next.link().connection(), next.deadline())) {
-        return; // the group keeps its room; a completion will pump again
+      if (!post(next)) {
+        return; // the group keeps its room; the end of a batch will pump again
       }
       synchronized (queue) {
         queue.remove(); // only the pumping thread removes, so this is the head that was posted
@@ -93,10 +93,25 @@ final class FlightControl {
     }
   }
 
-  private static FallbackReason closedOrLate(Waiting waiting) {
-    return waiting.link().connection().isOpen()
-        ? FallbackReason.READ_TIMEOUT
-        : FallbackReason.READ_FAILED;
+  /** False when the connection pushed back. */
+  private boolean post(Waiting next) {
+    if (isHopeless(next)) {
+      boolean isOpen = next.connection().isOpen();
+      next.group()
+          .fail(
+              isOpen ? FallbackReason.READ_TIMEOUT : FallbackReason.READ_FAILED,
+              isOpen
+                  ? "too much was in flight to this executor, see maxBytesInFlight"
+                  : "the connection was closed before the read was posted");
+      return true;
+    }
+    // A deadline of its own: one that waited must not break the connection for being late.
+    return next.group().post(next.connection(), Deadline.after(services.readTimeout()));
+  }
+
+  private static boolean isHopeless(Waiting waiting) {
+    return !waiting.connection().isOpen()
+        || (waiting.deadline().isOver() && !waiting.group().isStarted());
   }
 
   /** Called with the lock held. A group alone in flight always has room. */
@@ -107,12 +122,12 @@ final class FlightControl {
     boolean fits =
         groupsInFlight == 0
             || (bytesInFlight + group.totalBytes() <= services.maxBytesInFlightPerPeer()
-                && readsInFlight + group.size() <= services.maxReadsInFlightPerPeer()
+                && readsInFlight + group.postedReads() <= services.maxReadsInFlightPerPeer()
                 && bytesInFlightToAll.get() + group.totalBytes() <= services.maxBytesInFlight());
     if (fits) {
       group.hasRoom = true;
       bytesInFlight += group.totalBytes();
-      readsInFlight += group.size();
+      readsInFlight += group.postedReads();
       groupsInFlight++;
       bytesInFlightToAll.addAndGet(group.totalBytes());
     }

@@ -45,12 +45,10 @@ public final class OneSidedBlockStoreClient extends BlockStoreClient {
       BlockFetchingListener listener,
       DownloadFileManager downloadFileManager) {
     RequestedBlocks blocks = RequestedBlocks.parse(blockIds);
-    if (blocks == null) {
-      spark.fetchBlocks(host, port, executorId, blockIds, listener, downloadFileManager);
-      return;
-    }
     BlockSource source = new BlockSource(host, port, executorId, listener);
-    if (services.transports().isEmpty()) {
+    if (blocks == null) {
+      tcp.fetchForeign(source, blockIds, downloadFileManager);
+    } else if (services.transports().isEmpty()) {
       PeerConnector.NoLinkException why = services.whyNoTransport();
       tcp.fetch(source, blockIds, downloadFileManager, why.reason(), why.getMessage());
     } else if (downloadFileManager != null) {

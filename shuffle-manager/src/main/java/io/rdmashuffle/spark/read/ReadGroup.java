@@ -12,26 +12,34 @@ import io.rdmashuffle.transport.RegisteredSlab;
 import io.rdmashuffle.transport.Transport;
 import io.rdmashuffle.transport.TransportException;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Reads from one peer that succeed or fail together, into one receive buffer in which they lie one
  * behind the other in the order of {@link #add}. Spread over as many batches as needed; a later
  * read sees memory no older than an earlier one, since batches of a connection keep their order.
  *
- * <p>Life: filled by one thread, given a buffer, posted, perhaps in several goes when the
- * connection pushes back, and ended by exactly one call of the outcome, after which nothing writes
- * to the buffer any more. Posting and completion may run on different threads; {@code synchronized}
- * orders them, and no call leaves this class while the lock is held except {@link
- * Connection#offer}.
+ * <p>Life: filled by one thread, given a buffer, then posted, perhaps in several goes when the
+ * connection pushes back, by one thread at a time. Ended by exactly one call of the outcome, after
+ * the last go and the last batch, when nothing writes to the buffer any more. Batches end on
+ * threads of the transport, or within the offer; no lock is held while they are offered.
  */
 final class ReadGroup implements ReadListener {
+  /**
+   * Why a group failed.
+   *
+   * @param isOfConnection whether the connection broke, so that nobody should use it any more
+   */
+  record Failure(FallbackReason reason, String detail, boolean isOfConnection) {}
+
   /** How a group ended. */
   interface Outcome {
     /** All bytes are in the buffer, which the receiver now owns. */
-    void onRead(ReadGroup group, ReceiveBuffer buffer);
+    void onRead(ReceiveBuffer buffer);
 
     /** Nothing may be used; the buffer, if there was one, has been released. */
-    void onFailure(ReadGroup group, FallbackReason reason, String detail);
+    void onFailure(Failure failure);
   }
 
   private static final int INITIAL_READS = 16;
@@ -43,25 +51,32 @@ final class ReadGroup implements ReadListener {
 
   private long[] remoteAddresses = new long[INITIAL_READS];
   private int[] remoteKeys = new int[INITIAL_READS];
-  private long[] lengths = new long[INITIAL_READS];
+  private int[] lengths = new int[INITIAL_READS];
   private int size;
   private long totalBytes;
 
+  // The slab of the read added last, since many blocks lie in one.
+  private int recentSlabId = -1;
+  private SlabKey recentKey;
+
   private ReceiveBuffer buffer;
+
+  /** What bounds the reads in flight and wants to hear of progress; null when nothing does. */
+  private FlightControl flight;
 
   /** Whether the reads count as in flight; owned by {@link FlightControl}. */
   boolean hasRoom;
 
-  // Where posting stands: the next read, how much of it was posted, and where its bytes go.
+  // Where posting stands: the next read, how much of it was posted, and where its bytes go. Owned
+  // by the thread that posts; whoever hands over posting orders the accesses.
   private int nextRead;
-  private long doneOfRead;
+  private int doneOfRead;
   private long bufferPosition;
 
-  private int batchesOut;
-  private boolean isFullyPosted;
-  private boolean isPosting;
-  private TransportException failure;
-  private boolean isEnded;
+  /** Batches that are out, and one until posting is over. Whoever takes it to 0 ends the group. */
+  private final AtomicInteger unfinished = new AtomicInteger(1);
+
+  private final AtomicReference<Failure> failure = new AtomicReference<>();
 
   /**
    * @param transport of the connection the group will be posted to
@@ -77,25 +92,33 @@ final class ReadGroup implements ReadListener {
   /**
    * Adds a read.
    *
-   * @param slab the peer's slab
+   * @param slab the peer's slab, which has a key for the transport
    * @param offset within that slab, in bytes
    * @param length in bytes, at least 1; the caller has checked that it lies within the slab
-   * @return where the bytes will lie within the buffer
    */
-  long add(SlabRecord slab, long offset, long length) {
-    SlabKey key = slab.key(transport.name());
+  void add(SlabRecord slab, long offset, int length) {
+    if (slab.slabId() != recentSlabId) {
+      recentKey = slab.key(transport.name());
+      recentSlabId = slab.slabId();
+    }
     if (size == lengths.length) {
       remoteAddresses = Arrays.copyOf(remoteAddresses, size * 2);
       remoteKeys = Arrays.copyOf(remoteKeys, size * 2);
       lengths = Arrays.copyOf(lengths, size * 2);
     }
-    remoteAddresses[size] = key.remoteAddress() + offset;
-    remoteKeys[size] = key.remoteKey();
+    remoteAddresses[size] = recentKey.remoteAddress() + offset;
+    remoteKeys[size] = recentKey.remoteKey();
     lengths[size] = length;
     size++;
-    long position = totalBytes;
     totalBytes += length;
-    return position;
+  }
+
+  /** Takes back the reads added last, so that {@code newSize} remain. */
+  void truncate(int newSize) {
+    while (size > newSize) {
+      size--;
+      totalBytes -= lengths[size];
+    }
   }
 
   /** Bytes of all reads. */
@@ -103,9 +126,14 @@ final class ReadGroup implements ReadListener {
     return totalBytes;
   }
 
-  /** Number of reads added; posting may split long ones. */
+  /** Number of reads added. */
   int size() {
     return size;
+  }
+
+  /** Number of reads that will be posted, long ones being split, give or take a few. */
+  int postedReads() {
+    return (int) Math.min(Integer.MAX_VALUE / 2, size + totalBytes / maxReadBytes);
   }
 
   /** Gives the group its memory, of at least {@link #totalBytes()}; owned by the group now. */
@@ -113,46 +141,64 @@ final class ReadGroup implements ReadListener {
     buffer = receiveBuffer;
   }
 
+  /** From now on the control is told whenever a batch or the group ends. */
+  void useFlightControl(FlightControl control) {
+    flight = control;
+  }
+
+  /** Whether posting has begun. */
+  boolean isStarted() {
+    return bufferPosition > 0;
+  }
+
   /**
    * Posts what is not yet posted.
    *
-   * @return false when the connection pushed back: call again once something completed
+   * @return false when the connection pushed back: call again once something completed, or {@link
+   *     #fail}
    */
   boolean post(Connection connection, Deadline deadline) {
-    synchronized (this) {
-      isPosting = true;
-      while (failure == null && nextRead < size) {
-        ReadBatch batch = fillBatch(deadline);
-        batchesOut++;
-        if (!offer(connection, batch)) {
-          isPosting = false;
+    try {
+      while (nextRead < size && failure.get() == null) {
+        if (!postBatch(connection, deadline)) {
           return false;
         }
       }
-      isPosting = false;
-      isFullyPosted = true;
+    } catch (RuntimeException e) {
+      failure.compareAndSet(
+          null, new Failure(FallbackReason.QP_SETUP_FAILED, "not posted: " + e, false));
     }
-    endIfDone();
+    finishOne();
     return true;
   }
 
   /** Takes the position back when the connection does not take the batch. */
-  private boolean offer(Connection connection, ReadBatch batch) {
-    if (connection.offer(batch, this)) {
-      return true;
+  private boolean postBatch(Connection connection, Deadline deadline) {
+    ReadBatch batch = batches.take().reset(deadline);
+    boolean isAccepted = false;
+    unfinished.incrementAndGet();
+    try {
+      fill(batch);
+      isAccepted = connection.offer(batch, this);
+    } finally {
+      if (!isAccepted) {
+        unfinished.decrementAndGet(); // not the last: posting is not over
+        unwind(batch);
+        batches.give(batch);
+      }
     }
-    batchesOut--;
-    unwind(batch);
-    batches.give(batch);
-    return false;
+    return isAccepted;
   }
 
-  private ReadBatch fillBatch(Deadline deadline) {
-    ReadBatch batch = batches.take().reset(deadline);
+  private void fill(ReadBatch batch) {
     while (batch.size() < batch.capacity() && nextRead < size) {
-      long left = Math.min(lengths[nextRead] - doneOfRead, maxReadBytes);
-      int length = (int) Math.min(left, buffer.contiguousAt(bufferPosition));
+      int left = Math.min(lengths[nextRead] - doneOfRead, maxReadBytes);
+      int length = Math.min(left, buffer.contiguousAt(bufferPosition));
       RegisteredSlab local = buffer.slabAt(bufferPosition).registered(transport);
+      if (local == null) {
+        throw new IllegalStateException(
+            "a slab of receive buffers could not be registered for " + transport.name());
+      }
       batch.add(
           remoteAddresses[nextRead] + doneOfRead,
           remoteKeys[nextRead],
@@ -166,10 +212,9 @@ final class ReadGroup implements ReadListener {
         doneOfRead = 0;
       }
     }
-    return batch;
   }
 
-  /** Takes back what {@link #fillBatch} did, last read first. */
+  /** Takes back what {@link #fill} did, last read first. */
   private void unwind(ReadBatch batch) {
     for (int i = batch.size() - 1; i >= 0; i--) {
       if (doneOfRead == 0) {
@@ -183,61 +228,45 @@ final class ReadGroup implements ReadListener {
 
   @Override
   public void onComplete(ReadBatch batch) {
-    onBatchEnded(batch, null);
+    onBatchEnded(batch);
   }
 
   @Override
-  public void onFailure(ReadBatch batch, TransportException batchFailure) {
-    onBatchEnded(batch, batchFailure);
+  public void onFailure(ReadBatch batch, TransportException cause) {
+    failure.compareAndSet(
+        null, new Failure(FallbackReason.of(cause.kind()), cause.getMessage(), true));
+    onBatchEnded(batch);
   }
 
-  private void onBatchEnded(ReadBatch batch, TransportException batchFailure) {
+  private void onBatchEnded(ReadBatch batch) {
     batches.give(batch);
-    synchronized (this) {
-      batchesOut--;
-      if (failure == null) {
-        failure = batchFailure;
-      }
-      if (isPosting) {
-        return; // the poster looks after the end when it is done
-      }
+    finishOne();
+    if (flight != null) {
+      flight.pump(); // there is room for more, of this group too
     }
-    endIfDone();
   }
 
-  /** Ends a group that will not be posted, or not any further. */
+  /** Ends posting, before it began or halfway; instead of {@link #post} returning true. */
   void fail(FallbackReason reason, String detail) {
-    synchronized (this) {
-      if (isEnded) {
-        return;
-      }
-      isEnded = true;
-    }
-    releaseBuffer();
-    outcome.onFailure(this, reason, detail);
+    failure.compareAndSet(null, new Failure(reason, detail, false));
+    finishOne();
   }
 
-  private void endIfDone() {
-    TransportException ended;
-    synchronized (this) {
-      boolean isDone = batchesOut == 0 && (isFullyPosted || failure != null);
-      if (isEnded || !isDone) {
-        return;
-      }
-      isEnded = true;
-      ended = failure;
+  private void finishOne() {
+    if (unfinished.decrementAndGet() != 0) {
+      return;
     }
+    if (flight != null) {
+      flight.onEnded(this);
+    }
+    Failure ended = failure.get();
     if (ended == null) {
-      outcome.onRead(this, buffer);
+      outcome.onRead(buffer);
     } else {
-      releaseBuffer();
-      outcome.onFailure(this, FallbackReason.of(ended.kind()), ended.getMessage());
-    }
-  }
-
-  private void releaseBuffer() {
-    if (buffer != null) {
-      buffer.release();
+      if (buffer != null) {
+        buffer.release();
+      }
+      outcome.onFailure(ended);
     }
   }
 }

@@ -12,20 +12,23 @@ import org.apache.spark.network.buffer.ManagedBuffer;
  * until then nothing writes to it. Created with one reference, that of the fetch client.
  */
 final class ReceivedBlock extends ManagedBuffer {
-  private final ByteBuffer[] pieces;
-  private final long size;
   private final ReceiveBuffer memory;
+  private final long position;
+  private final long size;
   private final AtomicInteger references = new AtomicInteger(1);
 
   /**
-   * @param pieces the bytes in order, positioned; not modified
-   * @param memory what the pieces lie in; kept until the block is done with
+   * @param memory what the block lies in; kept until the block is done with
+   * @param position where in that memory the block begins
    */
-  ReceivedBlock(ByteBuffer[] pieces, long size, ReceiveBuffer memory) {
-    this.pieces = pieces;
+  ReceivedBlock(ReceiveBuffer memory, long position, long size) {
+    this.memory = memory.retain();
+    this.position = position;
     this.size = size;
-    this.memory = memory;
-    memory.retain();
+  }
+
+  private ByteBuffer[] pieces() {
+    return Buffers.slices(memory, position, size);
   }
 
   @Override
@@ -35,12 +38,12 @@ final class ReceivedBlock extends ManagedBuffer {
 
   @Override
   public ByteBuffer nioByteBuffer() {
-    return Buffers.join(pieces, size);
+    return Buffers.join(pieces(), size);
   }
 
   @Override
   public InputStream createInputStream() {
-    return new BufferInputStream(pieces);
+    return new BufferInputStream(pieces());
   }
 
   @Override
@@ -62,7 +65,7 @@ final class ReceivedBlock extends ManagedBuffer {
 
   @Override
   public Object convertToNetty() {
-    return Unpooled.wrappedBuffer(Buffers.duplicates(pieces));
+    return Unpooled.wrappedBuffer(pieces());
   }
 
   /** Abstract in Spark 4 and unknown to Spark 3.5, hence no {@code @Override}. */

@@ -27,7 +27,10 @@ final class RequestedBlocks {
     this.endPartitions = endPartitions;
   }
 
-  /** The blocks, or null when one is no shuffle block or they belong to several shuffles. */
+  /**
+   * The blocks, or null when one is no shuffle block, has no partition in its range, or they belong
+   * to several shuffles.
+   */
   static RequestedBlocks parse(String[] names) {
     int count = names.length;
     long[] mapTaskIds = new long[count];
@@ -37,13 +40,17 @@ final class RequestedBlocks {
     int shuffleId = -1;
     for (int i = 0; i < count; i++) {
       int fields = parseNumbers(names[i], numbers);
-      if (fields < 3 || (i > 0 && numbers[0] != shuffleId)) {
+      long end = fields == 4 ? numbers[3] : numbers[2] + 1;
+      if (fields < 3
+          || (i > 0 && numbers[0] != shuffleId)
+          || end <= numbers[2]
+          || end > Integer.MAX_VALUE) {
         return null;
       }
       shuffleId = (int) numbers[0];
       mapTaskIds[i] = numbers[1];
       startPartitions[i] = (int) numbers[2];
-      endPartitions[i] = fields == 4 ? (int) numbers[3] : (int) numbers[2] + 1;
+      endPartitions[i] = (int) end;
     }
     return count == 0
         ? null
@@ -52,7 +59,7 @@ final class RequestedBlocks {
 
   /** Reads up to four numbers between underscores; returns how many, or -1. */
   private static int parseNumbers(String name, long[] numbers) {
-    if (!name.startsWith(PREFIX)) {
+    if (!name.startsWith(PREFIX) || name.endsWith("_")) {
       return -1;
     }
     int fields = 0;

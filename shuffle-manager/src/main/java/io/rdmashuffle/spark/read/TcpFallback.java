@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
@@ -47,6 +48,11 @@ final class TcpFallback {
       FallbackReason reason,
       String detail) {
     onFallback(source, names.length, reason, detail);
+    fetchForeign(source, names, files);
+  }
+
+  /** Fetches what is not ours to read one-sided; only its bytes are counted. */
+  void fetchForeign(BlockSource source, String[] names, DownloadFileManager files) {
     client.fetchBlocks(
         source.host(),
         source.port(),
@@ -61,7 +67,7 @@ final class TcpFallback {
     String[] array = names.toArray(new String[0]);
     try {
       executor.execute(() -> fetchOrFail(source, array, reason, detail));
-    } catch (java.util.concurrent.RejectedExecutionException e) {
+    } catch (RejectedExecutionException e) { // the plugin was stopped
       fail(source, array, e);
     }
   }

@@ -1,0 +1,42 @@
+package io.rdmashuffle.spark.read;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import org.apache.spark.network.buffer.NioManagedBuffer;
+import org.apache.spark.network.shuffle.BlockFetchingListener;
+import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+
+/** Stands for Spark's client: has every block, delivers on the calling thread. */
+final class FakeTcpClient extends BlockStoreClient {
+  final List<String> fetched = new CopyOnWriteArrayList<>();
+  private final Function<String, byte[]> content;
+  volatile RuntimeException failure;
+
+  FakeTcpClient(Function<String, byte[]> content) {
+    this.content = content;
+  }
+
+  @Override
+  public void fetchBlocks(
+      String host,
+      int port,
+      String executorId,
+      String[] blockIds,
+      BlockFetchingListener listener,
+      DownloadFileManager downloadFileManager) {
+    if (failure != null) {
+      throw failure;
+    }
+    for (String blockId : blockIds) {
+      fetched.add(blockId);
+      listener.onBlockFetchSuccess(
+          blockId, new NioManagedBuffer(ByteBuffer.wrap(content.apply(blockId))));
+    }
+  }
+
+  @Override
+  public void close() {}
+}

@@ -1,0 +1,365 @@
+package io.rdmashuffle.spark.read;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.rdmashuffle.conf.RdmaShuffleConf;
+import io.rdmashuffle.spark.FallbackReason;
+import io.rdmashuffle.spark.ReadAccounting;
+import io.rdmashuffle.spark.directory.DirectoryClient;
+import io.rdmashuffle.spark.directory.DirectoryException;
+import io.rdmashuffle.spark.directory.ExecutorRecord;
+import io.rdmashuffle.spark.directory.LocalDirectory;
+import io.rdmashuffle.spark.directory.OutputRecord;
+import io.rdmashuffle.spark.directory.SlabKey;
+import io.rdmashuffle.spark.directory.SlabRecord;
+import io.rdmashuffle.store.BlockStore;
+import io.rdmashuffle.store.ChecksumAlgorithm;
+import io.rdmashuffle.store.IndexBlockCache;
+import io.rdmashuffle.store.IndexLocation;
+import io.rdmashuffle.store.MapOutput;
+import io.rdmashuffle.store.MapOutputBuilder;
+import io.rdmashuffle.store.ReceivePool;
+import io.rdmashuffle.store.SlabPool;
+import io.rdmashuffle.transport.Access;
+import io.rdmashuffle.transport.Availability;
+import io.rdmashuffle.transport.Deadline;
+import io.rdmashuffle.transport.FaultGenerator;
+import io.rdmashuffle.transport.FaultyTransport;
+import io.rdmashuffle.transport.PeerIdentity;
+import io.rdmashuffle.transport.SlabFactories;
+import io.rdmashuffle.transport.SlabFactory;
+import io.rdmashuffle.transport.SlabMemory;
+import io.rdmashuffle.transport.Transport;
+import io.rdmashuffle.transport.sharedmemory.SharedMemoryTransport;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import java.util.zip.Adler32;
+import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
+
+/**
+ * Two executors in this process: "owner" holds map outputs in slabs that lie in shared memory,
+ * "reader" reads them, through faults or without. Closed as a whole; {@link #assertClean} says
+ * whether everything was given back.
+ */
+final class TwoExecutors implements AutoCloseable {
+  static final String OWNER = "owner";
+  static final int SLAB_LENGTH = 1 << 20;
+
+  private static final Path MEMORY = Path.of("/dev/shm");
+  private static final String APPLICATION = "app-1";
+
+  final LocalDirectory directory = new LocalDirectory();
+  final ReadAccounting accounting = new ReadAccounting();
+  final FakeTcpClient tcp = new FakeTcpClient(this::content);
+  final IndexBlockCache indexCache = new IndexBlockCache(1 << 20);
+  final BlockStore store;
+  final ReceivePool receivePool;
+  final Transport transport;
+  final ReadServices services;
+  final OneSidedBlockStoreClient client;
+  final ExecutorService continuations = Executors.newSingleThreadExecutor(daemons("test-fetch"));
+
+  private final PeerIdentity self = identity(OWNER, 1);
+  private final SharedMemoryTransport ownerTransport;
+  private final DirectoryClient ownerDirectory;
+  private final DirectoryClient readerDirectory;
+  private final ExecutorService fallbacks = Executors.newSingleThreadExecutor(daemons("test-tcp"));
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(daemons("test-timer"));
+  private final Map<String, byte[]> partitions = new ConcurrentHashMap<>();
+  private final Map<Integer, ByteBuffer> ownerMemory = new ConcurrentHashMap<>();
+  private final Random random = new Random(1);
+  private UnaryOperator<OutputRecord> published = UnaryOperator.identity();
+
+  TwoExecutors(FaultGenerator faults, String... settings) throws Exception {
+    this(true, faults, 8, settings);
+  }
+
+  /** Without faults, over the transport as it is, which completes inline. */
+  TwoExecutors(String... settings) throws Exception {
+    this(false, FaultGenerator.none(), 8, settings);
+  }
+
+  /**
+   * @param receiveSlabs how many slabs of receive memory the reader has
+   * @param settings keys without their prefix, each followed by its value
+   */
+  TwoExecutors(boolean isFaulty, FaultGenerator faults, int receiveSlabs, String... settings)
+      throws Exception {
+    SlabFactory ownerSlabs = remembering(SlabFactories.open(MEMORY, self));
+    ownerTransport = SharedMemoryTransport.open(self, ownerSlabs.shareable());
+    store =
+        new BlockStore(
+            pool("outputs", ownerSlabs, ownerTransport, Access.REMOTE_READ, 64 * SLAB_LENGTH));
+    PeerIdentity reader = identity("reader", 2);
+    SlabFactory readerSlabs = SlabFactories.open(MEMORY, reader);
+    Transport plain = SharedMemoryTransport.open(reader, readerSlabs.shareable());
+    transport = isFaulty ? new FaultyTransport(plain, faults, Duration.ofMillis(5)) : plain;
+    receivePool =
+        new ReceivePool(
+            pool(
+                "receive",
+                readerSlabs,
+                transport,
+                Access.LOCAL_WRITE,
+                (long) receiveSlabs * SLAB_LENGTH));
+    ownerDirectory = directory.client(OWNER);
+    readerDirectory = directory.client("reader");
+    register(self);
+    services = services(transport, conf(settings));
+    client = new OneSidedBlockStoreClient(tcp, services, fallbacks);
+    var unused =
+        timer.scheduleWithFixedDelay(
+            () -> receivePool.expireWaiters(System.nanoTime()), 5, 5, TimeUnit.MILLISECONDS);
+  }
+
+  private SlabFactory remembering(SlabFactory slabs) {
+    return new SlabFactory() {
+      @Override
+      public SlabMemory create(int length) throws IOException {
+        SlabMemory slab = slabs.create(length);
+        ownerMemory.put(slab.id(), slab.buffer());
+        return slab;
+      }
+
+      @Override
+      public Availability shareable() {
+        return slabs.shareable();
+      }
+    };
+  }
+
+  /** The owner's memory, for tests that spoil it. */
+  ByteBuffer memoryOfSlab(int slabId) {
+    return ownerMemory.get(slabId);
+  }
+
+  static PeerIdentity identity(String executorId, int fill) {
+    byte[] token = new byte[PeerIdentity.TOKEN_LENGTH];
+    token[0] = (byte) fill;
+    return new PeerIdentity(APPLICATION, executorId, token);
+  }
+
+  static RdmaShuffleConf conf(String... settings) {
+    Map<String, String> properties = new HashMap<>();
+    for (int i = 0; i < settings.length; i += 2) {
+      properties.put("spark.shuffle.rdma." + settings[i], settings[i + 1]);
+    }
+    return RdmaShuffleConf.from(properties);
+  }
+
+  private static SlabPool pool(
+      String name, SlabFactory slabs, Transport transport, Access access, long budget) {
+    return new SlabPool(
+        name, slabs, List.of(transport), access, budget, SLAB_LENGTH, Duration.ZERO);
+  }
+
+  private static ThreadFactory daemons(String name) {
+    return task -> {
+      Thread thread = new Thread(task, name);
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  ReadServices services(Transport used, RdmaShuffleConf conf) {
+    return new ReadServices(
+        APPLICATION,
+        List.of(used),
+        FallbackReason.DISABLED,
+        "no transport",
+        readerDirectory,
+        receivePool,
+        indexCache,
+        accounting,
+        continuations,
+        conf.shuffle(),
+        conf.transport());
+  }
+
+  /** Lists the owner with the driver, perhaps under another token than its slabs carry. */
+  void register(PeerIdentity as) throws Exception {
+    ExecutorRecord record =
+        new ExecutorRecord(
+            OWNER,
+            "localhost",
+            as.token(),
+            Map.of(
+                "shm",
+                SharedMemoryTransport.open(as, ownerTransport.availability()).localEndpoint()),
+            List.of());
+    ownerDirectory.register(record, soon());
+  }
+
+  static Deadline soon() {
+    return Deadline.after(Duration.ofSeconds(20));
+  }
+
+  /** From now on something else is published than what was committed. */
+  void publishInstead(UnaryOperator<OutputRecord> change) {
+    published = change;
+  }
+
+  MapOutput write(int shuffleId, long mapTaskId, int... lengths) throws Exception {
+    return write(ChecksumAlgorithm.NONE, shuffleId, mapTaskId, lengths);
+  }
+
+  /** Writes and publishes an output of random bytes. */
+  MapOutput write(ChecksumAlgorithm algorithm, int shuffleId, long mapTaskId, int... lengths)
+      throws Exception {
+    long[] checksums = new long[algorithm == ChecksumAlgorithm.NONE ? 0 : lengths.length];
+    MapOutputBuilder builder = store.begin(shuffleId, mapTaskId, lengths.length);
+    for (int i = 0; i < lengths.length; i++) {
+      byte[] bytes = new byte[lengths[i]];
+      random.nextBytes(bytes);
+      if (lengths[i] > 0) {
+        builder.startPartition(i);
+        builder.write(bytes, 0, bytes.length);
+        partitions.put(shuffleId + "_" + mapTaskId + "_" + i, bytes);
+      }
+      if (checksums.length > 0) {
+        checksums[i] = checksum(algorithm, bytes);
+      }
+    }
+    MapOutput output = builder.commit(checksums, algorithm);
+    publish(output);
+    return output;
+  }
+
+  private static long checksum(ChecksumAlgorithm algorithm, byte[] bytes) {
+    Checksum checksum =
+        switch (algorithm) {
+          case ADLER32 -> new Adler32();
+          case CRC32 -> new CRC32();
+          case CRC32C -> new CRC32C();
+          case NONE -> throw new IllegalArgumentException();
+        };
+    checksum.update(bytes, 0, bytes.length);
+    return checksum.getValue();
+  }
+
+  void publish(MapOutput output) throws Exception {
+    IndexLocation location = output.location();
+    publish(
+        new OutputRecord(
+            output.shuffleId(),
+            output.mapTaskId(),
+            location.slabId(),
+            location.offset(),
+            location.length(),
+            location.generation()));
+  }
+
+  void publish(OutputRecord record) throws DirectoryException, InterruptedException {
+    List<SlabRecord> slabs = new ArrayList<>();
+    store
+        .pool()
+        .slabTable()
+        .slabs()
+        .forEach(
+            slab -> {
+              Map<String, SlabKey> keys = new HashMap<>();
+              slab.registrations()
+                  .forEach(r -> keys.put("shm", new SlabKey(r.remoteAddress(), r.remoteKey())));
+              slabs.add(new SlabRecord(slab.slabId(), slab.length(), keys));
+            });
+    directory.driver().registerShuffle(record.shuffleId());
+    ownerDirectory.publish(published.apply(record), slabs, soon());
+  }
+
+  /** The right bytes of a block. */
+  byte[] content(String name) {
+    String[] fields = name.split("_", -1);
+    int start = Integer.parseInt(fields[3]);
+    int end = fields.length > 4 ? Integer.parseInt(fields[4]) : start + 1;
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    for (int i = start; i < end; i++) {
+      byte[] bytes = partitions.get(fields[1] + "_" + fields[2] + "_" + i);
+      if (bytes != null) {
+        all.writeBytes(bytes);
+      }
+    }
+    return all.toByteArray();
+  }
+
+  Fetch fetch(String... names) {
+    return fetch(false, names);
+  }
+
+  Fetch fetch(boolean keeps, String... names) {
+    Fetch fetch = new Fetch(names, keeps);
+    client.fetchBlocks("localhost", 7337, OWNER, names, fetch, null);
+    return fetch;
+  }
+
+  /** Every block right, and gone these ways: {@code "shm", 3, "STALE", 1}. */
+  void assertRight(Fetch fetch, Object... expected) {
+    fetch.assertAllRight(this::content);
+    assertCounts(expected);
+  }
+
+  /** How many blocks were read over {@code shm} and {@code tcp}, or fell back for a reason. */
+  void assertCounts(Object... expected) {
+    Map<String, Long> counts = new HashMap<>();
+    accounting
+        .snapshot()
+        .forEach(
+            (name, value) -> {
+              if (!name.startsWith(ReadAccounting.BYTES)) {
+                counts.put(name.substring(name.indexOf('.') + 1), value);
+              }
+            });
+    Map<String, Long> wanted = new HashMap<>();
+    for (int i = 0; i < expected.length; i += 2) {
+      wanted.put((String) expected[i], ((Number) expected[i + 1]).longValue());
+    }
+    assertEquals(wanted, counts);
+  }
+
+  /** Bytes over all ways. */
+  long bytesRead() {
+    return accounting.snapshot().entrySet().stream()
+        .filter(entry -> entry.getKey().startsWith(ReadAccounting.BYTES))
+        .mapToLong(Map.Entry::getValue)
+        .sum();
+  }
+
+  /** All receive memory is back, nobody waits for any, and no output is pinned. */
+  void assertClean() {
+    assertEquals(0, receivePool.pool().gauges().allocatedBytes(), "receive memory in use");
+    assertEquals(0, receivePool.waiterCount());
+    store.outputs().forEach(output -> store.remove(output.shuffleId(), output.mapTaskId()));
+    assertEquals(0, store.pool().gauges().allocatedBytes(), "pinned outputs");
+  }
+
+  @Override
+  public void close() {
+    client.close();
+    timer.shutdownNow();
+    continuations.shutdownNow();
+    fallbacks.shutdownNow();
+    readerDirectory.close();
+    ownerDirectory.close();
+    receivePool.close();
+    transport.close();
+    store.close();
+    ownerTransport.close();
+  }
+}
