@@ -79,13 +79,18 @@ final class Readings implements AutoCloseable {
   ReadGroup group(int maxReadBytes, int... lengths) {
     Ending ending = new Ending();
     endings.add(ending);
+    ReadGroup group = groupWithoutMemory(ending, maxReadBytes, lengths);
+    group.useBuffer(receivePool.tryAllocate(group.totalBytes()));
+    return group;
+  }
+
+  ReadGroup groupWithoutMemory(ReadGroup.Outcome ending, int maxReadBytes, int... lengths) {
     ReadGroup group = new ReadGroup(transport, batches, maxReadBytes, ending);
     int offset = 0;
     for (int length : lengths) {
       group.add(slab, offset, length);
       offset += length;
     }
-    group.useBuffer(receivePool.tryAllocate(group.totalBytes()));
     return group;
   }
 
