@@ -47,6 +47,9 @@ public final class SparkSettings {
       return conf;
     }
     RdmaShuffleConf.from(asMap(conf));
+    if (isDriver) {
+      JarDistribution.check(conf);
+    }
     String ours = RdmaShuffleDataIO.class.getName();
     String dataIo = conf.get(DATA_IO, ours);
     if (!dataIo.equals(ours) && !dataIo.endsWith(".LocalDiskShuffleDataIO")) {
