@@ -36,7 +36,7 @@ JAVA
 fi
 
 out=$classes/native/linux-$arch
-stamp=$out/libdisni.abi
+stamp=$generated/libdisni.stamp
 if [ -f "$out/libdisni.so" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$abi $extra" ]; then
     exit 0
 fi

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What a process without privileges meets; in a process of its own. */
 @Tag("rxe")
-@Timeout(120)
+@Timeout(300) // a JVM starts slowly on an emulated processor
 final class MemlockTest {
   @Test
   void aLimitOf64KibSaysWhatToRaise() throws Exception {
@@ -55,7 +55,7 @@ final class MemlockTest {
     Process process =
         new ProcessBuilder(command).directory(new File("/tmp")).redirectErrorStream(true).start();
     String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+    assertTrue(process.waitFor(250, TimeUnit.SECONDS));
     return text.lines()
         .filter(
             line -> line.startsWith("MEMLOCK") || line.startsWith("null") || line.startsWith("N"))
