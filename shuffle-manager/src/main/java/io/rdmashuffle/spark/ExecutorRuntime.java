@@ -62,7 +62,8 @@ public final class ExecutorRuntime implements AutoCloseable {
     PeerIdentity self = new PeerIdentity(sparkConf.getAppId(), executorId, newToken());
     BlockStoreConfig storeConfig = conf.blockStore();
     SlabFactory slabs = SlabFactories.open(storeConfig.memoryDir(), self);
-    transports = Transports.open(self, slabs, conf, sparkConf);
+    String host = env.blockManager().blockManagerId().host();
+    transports = Transports.open(self, host, slabs, conf, sparkConf);
     long budget = SparkSettings.requiresFiles(sparkConf) ? 0 : budgetBytes(storeConfig);
     keepsOutputsInMemory = budget > 0;
     int slabLength = (int) storeConfig.slabSizeBytes();
@@ -112,7 +113,7 @@ public final class ExecutorRuntime implements AutoCloseable {
                 conf.shuffle(),
                 conf.transport()),
             threads.fallbacks());
-    publisher.register(self, env.blockManager().blockManagerId().host(), transports.endpoints());
+    publisher.register(self, host, transports.endpoints());
   }
 
   /** Starts the plugin in the executor of {@code env}, whose block manager is initialized. */

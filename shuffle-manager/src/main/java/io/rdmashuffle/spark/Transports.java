@@ -32,8 +32,15 @@ final class Transports implements AutoCloseable {
 
   private Transports() {}
 
+  /**
+   * @param host by which Spark reaches this executor; the RDMA device of that address is preferred
+   */
   static Transports open(
-      PeerIdentity self, SlabFactory slabs, RdmaShuffleConf conf, SparkConf sparkConf) {
+      PeerIdentity self,
+      String host,
+      SlabFactory slabs,
+      RdmaShuffleConf conf,
+      SparkConf sparkConf) {
     Transports transports = new Transports();
     if (conf.transport().shmEnabled()) {
       transports.add(SharedMemoryTransport.open(self, slabs.shareable()));
@@ -46,7 +53,7 @@ final class Transports implements AutoCloseable {
             "Spark encrypts its network, blocks are plain, and RDMA does not encrypt: set"
                 + " spark.io.encryption.enabled=true or spark.shuffle.rdma.allowCleartext=true");
       } else {
-        transports.add(VerbsTransports.open(self, conf.transport()));
+        transports.add(VerbsTransports.open(self, conf.transport(), host));
       }
     }
     return transports;
