@@ -117,7 +117,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   public <K, V> ShuffleWriter<K, V> getWriter(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
     ExecutorRuntime runtime = runtime();
-    if (runtime == null || !runtime.keepsOutputsInMemory() || !DirectWriters.accept(handle)) {
+    if (runtime == null || !runtime.keepsOutputsInMemory()) {
       return super.getWriter(handle, mapId, context, metrics);
     }
     // Only so that Spark notes the task, whose files, should it come to files, go with the shuffle.

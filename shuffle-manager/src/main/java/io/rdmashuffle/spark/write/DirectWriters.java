@@ -61,24 +61,29 @@ public final class DirectWriters {
             : ChecksumAlgorithm.NONE;
   }
 
-  /** Whether a shuffle can be written this way: it neither combines nor holds objects. */
-  public static boolean accept(ShuffleHandle handle) {
-    return (handle instanceof SerializedShuffleHandle
-            || handle instanceof BypassMergeSortShuffleHandle)
-        && ((BaseShuffleHandle<?, ?, ?>) handle).dependency().partitioner().numPartitions()
-            <= PackedPointer.MAX_PARTITIONS;
-  }
-
   /**
    * A writer for a task, on whose thread this is called.
    *
-   * @param handle which was {@linkplain #accept accepted}
+   * @param handle of any shuffle that Spark's sort shuffle registered
    */
   @SuppressWarnings("unchecked")
   public <K, V> ShuffleWriter<K, V> create(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
     ShuffleDependency<K, V, ?> dependency = ((BaseShuffleHandle<K, V, ?>) handle).dependency();
-    return new DirectShuffleWriter<>(this, dependency, mapId, context, metrics);
+    return isForDirectWriter(handle)
+        ? new DirectShuffleWriter<>(this, dependency, mapId, context, metrics)
+        : new GroupingShuffleWriter<>(this, dependency, mapId, context, metrics);
+  }
+
+  /**
+   * Whether records need neither be combined nor held as objects: their serializer lets them be
+   * sorted once they are serialized, or there are few partitions.
+   */
+  private static boolean isForDirectWriter(ShuffleHandle handle) {
+    return (handle instanceof SerializedShuffleHandle
+            || handle instanceof BypassMergeSortShuffleHandle)
+        && ((BaseShuffleHandle<?, ?, ?>) handle).dependency().partitioner().numPartitions()
+            <= PackedPointer.MAX_PARTITIONS;
   }
 
   BlockStreams streams() {
