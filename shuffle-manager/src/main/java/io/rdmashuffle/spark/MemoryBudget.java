@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.StringJoiner;
 
 /**
  * How much memory map outputs may take when the user did not say: what tmpfs, the container and the
@@ -41,22 +42,21 @@ record MemoryBudget(long bytes, String explanation) {
    */
   static MemoryBudget automatic(Room room, long heapBytes, long receiveBytes, long slabBytes) {
     long least = Long.MAX_VALUE;
-    StringBuilder why = new StringBuilder("the least of");
+    StringJoiner why = new StringJoiner(", ", "the least of ", "");
     if (room.tmpfsFree().isPresent()) {
       long half = room.tmpfsFree().getAsLong() / 2 - receiveBytes;
       least = Math.min(least, half);
-      why.append(" half of the tmpfs's free space less receive buffers ").append(mib(half));
+      why.add("half of the tmpfs's free space less receive buffers " + mib(half));
     }
     if (room.hostAvailable().isPresent()) {
       long quarter = room.hostAvailable().getAsLong() / 4;
       least = Math.min(least, quarter);
-      why.append(", a quarter of the host's available memory ").append(mib(quarter));
+      why.add("a quarter of the host's available memory " + mib(quarter));
     }
     if (room.containerLimit().isPresent()) {
       long rest = room.containerLimit().getAsLong() - heapBytes - JVM_OVERHEAD_BYTES - receiveBytes;
       least = Math.min(least, rest);
-      why.append(", container limit less heap, JVM overhead and receive buffers ")
-          .append(mib(rest));
+      why.add("container limit less heap, JVM overhead and receive buffers " + mib(rest));
     }
     long bytes = least == Long.MAX_VALUE ? 0 : Math.max(0, least) / slabBytes * slabBytes;
     return new MemoryBudget(bytes, why.toString());

@@ -11,7 +11,8 @@ import java.util.function.LongSupplier;
 
 /**
  * The peers this executor reads from. One that is not read from for some minutes is dropped, so
- * that executors which come and go leave neither entries nor mappings of their memory behind.
+ * that executors which come and go leave neither entries nor mappings of their memory behind; and
+ * when there are more than the settings allow, the one that has been idle longest makes room.
  *
  * <p>Safe for use by several threads.
  */
@@ -67,8 +68,29 @@ final class PeerTable {
     }
     if (isTooLate) {
       made.close();
+    } else if (peers.size() > services.maxConnections()) {
+      dropIdlest();
     }
     return made;
+  }
+
+  /** Makes room for a new peer; when all are in use there is one more than wanted for a while. */
+  private void dropIdlest() {
+    Map.Entry<String, Peer> idlest = null;
+    for (Map.Entry<String, Peer> entry : peers.entrySet()) {
+      if (idlest == null || entry.getValue().idleNs() > idlest.getValue().idleNs()) {
+        idlest = entry;
+      }
+    }
+    if (idlest != null && idlest.getValue().idleNs() > services.longestRequest().toNanos()) {
+      drop(idlest);
+    }
+  }
+
+  private void drop(Map.Entry<String, Peer> entry) {
+    if (peers.remove(entry.getKey(), entry.getValue())) {
+      entry.getValue().close();
+    }
   }
 
   private void sweepIfDue() {
@@ -78,9 +100,8 @@ final class PeerTable {
       return;
     }
     for (Map.Entry<String, Peer> entry : peers.entrySet()) {
-      Peer peer = entry.getValue();
-      if (peer.idleNs() > MAX_IDLE_NS && peers.remove(entry.getKey(), peer)) {
-        peer.close();
+      if (entry.getValue().idleNs() > MAX_IDLE_NS) {
+        drop(entry);
       }
     }
   }

@@ -106,6 +106,16 @@ public final class ReadServices {
     return Duration.ofNanos(transportConfig.connectTimeoutNs());
   }
 
+  /** Most peers to stay connected to. */
+  int maxConnections() {
+    return transportConfig.maxConnections();
+  }
+
+  /** No request is under way longer than this: locating, connecting, memory, index and data. */
+  Duration longestRequest() {
+    return locateTimeout().plus(connectTimeout()).plus(readTimeout().multipliedBy(4));
+  }
+
   Duration readTimeout() {
     return Duration.ofNanos(shuffleConfig.readTimeoutNs());
   }

@@ -237,6 +237,25 @@ final class PeerConnectorTest {
   }
 
   @Test
+  void beyondTheLimitThePeerThatIsIdleLongestMakesRoom() throws Exception {
+    RdmaShuffleConf conf = RdmaShuffleConf.from(Map.of("spark.shuffle.rdma.maxConnections", "2"));
+    try (Readings limited = new Readings(conf, shm)) {
+      PeerTable table = new PeerTable(limited.services, () -> nowNs);
+      Peer idlest = table.peer(new PeerRecord(record("idlest", 1, "shm"), 1));
+      want(idlest.connector());
+      ManualConnection connection = shm.succeedConnect();
+      advance(Duration.ofMinutes(2).toSeconds());
+      table.peer(new PeerRecord(record("idle", 1, "shm"), 1));
+      table.peer(new PeerRecord(record("new", 1, "shm"), 1));
+      assertEquals(2, table.size());
+      assertFalse(connection.isOpen());
+      // The others may have requests under way.
+      table.peer(new PeerRecord(record("newer", 1, "shm"), 1));
+      assertEquals(3, table.size());
+    }
+  }
+
+  @Test
   void aClosedTableConnectsToNobody() {
     PeerTable table = new PeerTable(readings.services, () -> nowNs);
     table.peer(new PeerRecord(record("1", 1, "shm"), 1));
