@@ -1,7 +1,6 @@
 package io.rdmashuffle.spark;
 
 import io.rdmashuffle.conf.RdmaShuffleConf;
-import io.rdmashuffle.spark.write.RdmaShuffleDataIO;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.apache.spark.SparkConf;
@@ -19,6 +18,8 @@ public final class SparkSettings {
 
   private static final String HOST_LOCAL_READ = "spark.shuffle.readHostLocalDisk";
   private static final String DATA_IO = "spark.shuffle.sort.io.plugin.class";
+  private static final String SPARKS_DATA_IO =
+      "org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO";
   private static final String PUSH = "spark.shuffle.push.enabled";
 
   private SparkSettings() {}
@@ -50,17 +51,15 @@ public final class SparkSettings {
     if (isDriver) {
       JarDistribution.check(conf);
     }
-    String ours = RdmaShuffleDataIO.class.getName();
-    String dataIo = conf.get(DATA_IO, ours);
-    if (!dataIo.equals(ours) && !dataIo.endsWith(".LocalDiskShuffleDataIO")) {
+    String dataIo = conf.get(DATA_IO, SPARKS_DATA_IO);
+    if (!dataIo.equals(SPARKS_DATA_IO)) {
       throw new IllegalArgumentException(
           DATA_IO
               + "="
               + dataIo
-              + " replaces the component through which map outputs reach registered memory;"
+              + " is another place for map outputs, which then would not reach registered memory:"
               + " remove it, or use spark.shuffle.manager=sort");
     }
-    conf.set(DATA_IO, ours);
     // Spark would look for the other executor's files, and map outputs in memory have none.
     if (isDriver && conf.getBoolean(HOST_LOCAL_READ, false)) {
       LOG.warn(

@@ -1,5 +1,6 @@
 package io.rdmashuffle.spark.read;
 
+import io.rdmashuffle.spark.ExternalSorters;
 import java.io.InputStream;
 import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
@@ -129,6 +130,7 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
           ExternalSorters.create(
               context,
               sortAggregator(aggregator),
+              Option.empty(),
               dependency.keyOrdering(),
               dependency.serializer());
       return sorter.insertAllAndUpdateMetrics((Iterator) records);

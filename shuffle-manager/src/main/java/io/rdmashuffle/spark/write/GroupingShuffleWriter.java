@@ -1,5 +1,6 @@
 package io.rdmashuffle.spark.write;
 
+import io.rdmashuffle.spark.ExternalSorters;
 import java.io.IOException;
 import java.io.OutputStream;
 import org.apache.spark.Partitioner;
@@ -59,7 +60,14 @@ final class GroupingShuffleWriter<K, V, C> extends ShuffleWriter<K, V> {
 
   @Override
   public void write(Iterator<Product2<K, V>> records) throws IOException {
-    sorter = MapSideSorters.create(dependency, context);
+    boolean isCombining = dependency.mapSideCombine();
+    sorter =
+        ExternalSorters.create(
+            context,
+            isCombining ? dependency.aggregator() : Option.empty(),
+            Option.apply(dependency.partitioner()),
+            isCombining ? dependency.keyOrdering() : Option.empty(),
+            dependency.serializer());
     sorter.insertAll(rowChecksums.isPresent() ? checked(records) : records);
     try (PartitionedOutput output = services.newOutput(dependency, mapTaskId, context, metrics)) {
       writePartitions(output);

@@ -1,34 +1,43 @@
-package io.rdmashuffle.spark.write;
+package io.rdmashuffle.spark;
 
 import java.lang.reflect.Array;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
-import org.apache.spark.ShuffleDependency;
 import org.apache.spark.TaskContext;
+import org.apache.spark.serializer.Serializer;
 import org.apache.spark.util.collection.ExternalSorter;
 import scala.Option;
 
 /**
- * Creates Spark's external sorter for the map side of a shuffle. Its constructor takes row
- * checksums from Spark 4.1 on; those are left to {@link RowChecksums}.
+ * Creates Spark's external sorter, whose constructor grew a sixth parameter in Spark 4.1: row-based
+ * checksums, which our writers compute themselves.
  */
-final class MapSideSorters {
+public final class ExternalSorters {
   private static final Constructor<?> CONSTRUCTOR = ExternalSorter.class.getConstructors()[0];
 
-  private MapSideSorters() {}
+  private ExternalSorters() {}
 
-  /** A sorter that groups by partition, and combines where the shuffle does so on the map side. */
+  /**
+   * A sorter for one task.
+   *
+   * @param aggregator Spark's aggregator, if records are to be combined
+   * @param partitioner if records are to be grouped by partition
+   * @param ordering of the keys, if records are to be sorted
+   */
   @SuppressWarnings("unchecked")
-  static <K, V, C> ExternalSorter<K, V, C> create(
-      ShuffleDependency<K, V, C> dependency, TaskContext context) {
-    boolean isCombining = dependency.mapSideCombine();
+  public static <K, V, C> ExternalSorter<K, V, C> create(
+      TaskContext context,
+      Option<?> aggregator,
+      Option<?> partitioner,
+      Option<?> ordering,
+      Serializer serializer) {
     Class<?>[] types = CONSTRUCTOR.getParameterTypes();
     Object[] arguments = new Object[types.length];
     arguments[0] = context;
-    arguments[1] = isCombining ? dependency.aggregator() : Option.empty();
-    arguments[2] = Option.apply(dependency.partitioner());
-    arguments[3] = isCombining ? dependency.keyOrdering() : Option.empty();
-    arguments[4] = dependency.serializer();
+    arguments[1] = aggregator;
+    arguments[2] = partitioner;
+    arguments[3] = ordering;
+    arguments[4] = serializer;
     if (types.length > 5) {
       arguments[5] = Array.newInstance(types[5].getComponentType(), 0);
     }
