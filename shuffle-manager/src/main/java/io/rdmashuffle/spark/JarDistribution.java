@@ -1,10 +1,11 @@
 package io.rdmashuffle.spark;
 
-import java.net.URI;
+import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.security.CodeSource;
 import java.util.Arrays;
+import java.util.zip.ZipFile;
 import org.apache.spark.SparkConf;
 
 /**
@@ -12,6 +13,7 @@ import org.apache.spark.SparkConf;
  * {@code ClassNotFoundException} in their own logs, while the driver waits for them.
  */
 final class JarDistribution {
+  private static final String PLUGIN_CLASS = "io/rdmashuffle/RdmaShuffleManager.class";
   private static final String JARS = "spark.jars";
   private static final String EXECUTOR_CLASS_PATH = "spark.executor.extraClassPath";
 
@@ -32,49 +34,55 @@ final class JarDistribution {
   }
 
   /**
+   * Looks into the jars that the driver can see; of those it cannot see, one may hold the plugin.
+   *
    * @param own where the plugin was loaded from here, null when unknown
    * @param sparkHome null when unknown
    */
   static void check(SparkConf conf, Path own, String sparkHome) {
     boolean isInSparkHome =
         own != null && sparkHome != null && own.startsWith(Path.of(sparkHome).toAbsolutePath());
-    if (own == null
-        || isInSparkHome
+    String jars = conf.get(JARS, "");
+    if (isInSparkHome
         || !conf.get(EXECUTOR_CLASS_PATH, "").isBlank()
-        || namesJar(conf.get(JARS, ""), own.getFileName().toString())) {
+        || Arrays.stream(jars.split(",", -1)).anyMatch(JarDistribution::mayHoldPlugin)) {
       return;
     }
     throw new IllegalArgumentException(
-        "executors would not find the plugin: expected "
-            + own.getFileName()
+        "executors would not find the plugin: expected a jar with "
+            + PLUGIN_CLASS
             + " in "
             + JARS
-            + " (spark-submit --jars "
-            + own
-            + ") or a path to it in "
+            + " (spark-submit --jars) or a path to it in "
             + EXECUTOR_CLASS_PATH
             + ", found "
             + JARS
             + "="
-            + conf.get(JARS, ""));
+            + jars);
   }
 
-  private static boolean namesJar(String jars, String fileName) {
-    return Arrays.stream(jars.split(",", -1))
-        .map(String::trim)
-        .anyMatch(jar -> jar.endsWith("/" + fileName) || jar.equals(fileName));
+  private static boolean mayHoldPlugin(String jar) {
+    String trimmed = jar.trim();
+    if (trimmed.isEmpty()) {
+      return false;
+    }
+    String path = trimmed.startsWith("file:") ? trimmed.substring("file:".length()) : trimmed;
+    if (path.contains(":")) {
+      return true; // on another machine, or on the executors
+    }
+    try (ZipFile zip = new ZipFile(path)) {
+      return zip.getEntry(PLUGIN_CLASS) != null;
+    } catch (IOException e) {
+      return false; // Spark says itself what is wrong with it
+    }
   }
 
   private static Path ownLocation() {
     CodeSource source = JarDistribution.class.getProtectionDomain().getCodeSource();
     try {
-      return source == null ? null : Path.of(toUri(source)).toAbsolutePath();
+      return source == null ? null : Path.of(source.getLocation().toURI()).toAbsolutePath();
     } catch (URISyntaxException | IllegalArgumentException e) {
       return null; // not a file: nothing can be said
     }
-  }
-
-  private static URI toUri(CodeSource source) throws URISyntaxException {
-    return source.getLocation().toURI();
   }
 }

@@ -4,42 +4,51 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class JarDistributionTest {
-  private static final Path JAR = Path.of("/opt/plugins/rdma-shuffle.jar");
+  private static final Path OWN = Path.of("/opt/plugins/rdma-shuffle.jar");
+  private static final String PLUGIN = "io/rdmashuffle/RdmaShuffleManager.class";
+
+  @TempDir Path directory;
 
   private final SparkConf conf = new SparkConf(false).set("spark.master", "spark://host:7077");
 
   @Test
-  void aJarThatNothingBringsToExecutorsIsRefusedWithTheRemedy() {
-    conf.set("spark.jars", "/opt/jobs/job.jar");
-    IllegalArgumentException refusal =
-        assertThrows(
-            IllegalArgumentException.class, () -> JarDistribution.check(conf, JAR, "/opt/spark"));
-    assertTrue(refusal.getMessage().contains("--jars /opt/plugins/rdma-shuffle.jar"));
-    assertTrue(refusal.getMessage().contains("spark.jars=/opt/jobs/job.jar"));
+  void aJarThatNothingBringsToExecutorsIsRefusedWithTheRemedy() throws IOException {
+    Path job = jar("job.jar", "org/example/Job.class");
+    conf.set("spark.jars", job + ",/no/such.jar");
+    IllegalArgumentException refusal = assertThrows(IllegalArgumentException.class, this::check);
+    assertTrue(refusal.getMessage().contains("--jars"), refusal.getMessage());
+    assertTrue(refusal.getMessage().contains("spark.jars=" + job), refusal.getMessage());
   }
 
   @Test
-  void aJarAmongSparksJarsIsAccepted() {
-    conf.set("spark.jars", "file:/opt/jobs/job.jar, file:/opt/plugins/rdma-shuffle.jar");
-    assertDoesNotThrow(() -> JarDistribution.check(conf, JAR, null));
+  void aJarThatHoldsThePluginIsAcceptedWhateverItsName() throws IOException {
+    Path other = jar("other.jar", "org/example/Job.class");
+    conf.set("spark.jars", other + ", file:" + jar("all-in-one.jar", PLUGIN));
+    assertDoesNotThrow(this::check);
   }
 
   @Test
-  void anotherJarWhoseNameEndsAlikeIsNotTakenForIt() {
-    conf.set("spark.jars", "/opt/jobs/not-rdma-shuffle.jar");
-    assertThrows(
-        IllegalArgumentException.class, () -> JarDistribution.check(conf, JAR, "/opt/spark"));
+  void jarsThatTheDriverCannotSeeMayHoldIt() {
+    conf.set("spark.jars", "hdfs://nameserver/jars/rdma-shuffle.jar");
+    assertDoesNotThrow(this::check);
+    conf.set("spark.jars", "local:/opt/on-every-host.jar");
+    assertDoesNotThrow(this::check);
   }
 
   @Test
   void anExtraClassPathOfExecutorsIsTheUsersWord() {
     conf.set("spark.executor.extraClassPath", "/elsewhere/*");
-    assertDoesNotThrow(() -> JarDistribution.check(conf, JAR, null));
+    assertDoesNotThrow(this::check);
   }
 
   @Test
@@ -52,5 +61,18 @@ class JarDistributionTest {
   void otherClusterManagersAreLeftAlone() {
     conf.set("spark.master", "yarn");
     assertDoesNotThrow(() -> JarDistribution.check(conf));
+  }
+
+  private void check() {
+    JarDistribution.check(conf, OWN, "/opt/spark");
+  }
+
+  private Path jar(String name, String entry) throws IOException {
+    Path jar = directory.resolve(name);
+    try (ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(jar))) {
+      out.putNextEntry(new ZipEntry(entry));
+      out.closeEntry();
+    }
+    return jar;
   }
 }
