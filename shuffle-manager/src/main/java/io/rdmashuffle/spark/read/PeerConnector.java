@@ -70,12 +70,28 @@ final class PeerConnector {
     this.record = record;
     this.nanoClock = nanoClock;
     this.identity = new PeerIdentity(services.applicationId(), record.executorId(), record.token());
-    this.lastFailure = services.whyNoTransport();
     for (Transport transport : services.transports()) {
       if (record.endpoint(transport.name()) != null) {
         candidates.add(transport);
       }
     }
+    this.lastFailure = nothingInCommon();
+  }
+
+  /** What to say of a peer that none of the transports reaches. */
+  private NoLinkException nothingInCommon() {
+    if (services.transports().isEmpty()) {
+      return services.whyNoTransport();
+    }
+    boolean isRdmaHere =
+        services.transports().stream().anyMatch(transport -> transport.name().equals("rdma"));
+    return new NoLinkException(
+        isRdmaHere ? FallbackReason.NO_DEVICE : FallbackReason.NO_SHARED_MEMORY,
+        "the executor can be read over "
+            + record.transports()
+            + ", this one reads over "
+            + services.transports().stream().map(Transport::name).toList()
+            + "; its own log says why it offers no more");
   }
 
   /**

@@ -94,6 +94,13 @@ final class PeerConnectorTest {
   }
 
   @Test
+  void aPeerThatOffersNothingWeHaveSaysSoAndNotThatItIsSwitchedOff() {
+    PeerConnector poor = new PeerConnector(readings.services, record("1", 1), () -> nowNs);
+    assertEquals(FallbackReason.NO_DEVICE, reason(poor.link()));
+    assertEquals(0, shm.connects.size());
+  }
+
+  @Test
   void memoryThatCannotBeMappedIsNotTriedAgain() throws Exception {
     want(connector);
     shm.failConnect(FailureKind.NO_SHARED_MEMORY);
