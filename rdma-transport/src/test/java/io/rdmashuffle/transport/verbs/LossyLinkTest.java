@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Two soft-RoCE devices with a real link between them that fails. */
 @Tag("rxe")
-@Timeout(180)
+@Timeout(600)
 final class LossyLinkTest {
   private final VerbsNodes nodes = new VerbsNodes();
   private TransportNode owner;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What a process without privileges meets; in a process of its own. */
 @Tag("rxe")
-@Timeout(300) // a JVM starts slowly on an emulated processor
+@Timeout(900) // a JVM starts slowly on an emulated processor
 final class MemlockTest {
   @Test
   void aLimitOf64KibSaysWhatToRaise() throws Exception {

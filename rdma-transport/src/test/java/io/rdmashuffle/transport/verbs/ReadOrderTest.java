@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
  * at the pace of the device: at a fixed pace a slow one would never find a generation whole.
  */
 @Tag("rxe")
-@Timeout(180)
+@Timeout(600)
 final class ReadOrderTest {
   private static final int GENERATION = VerbsNodes.DATA;
   private static final int WORDS = GENERATION + 8;

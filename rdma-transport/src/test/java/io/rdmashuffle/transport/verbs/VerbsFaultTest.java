@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What goes wrong between two transports on one soft-RoCE device. */
 @Tag("rxe")
-@Timeout(120)
+@Timeout(600)
 final class VerbsFaultTest {
   private static final int DATA = VerbsNodes.DATA;
 

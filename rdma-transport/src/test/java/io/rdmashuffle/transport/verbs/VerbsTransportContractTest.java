@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /** What every transport promises, over a soft-RoCE device. */
 @Tag("rxe")
 @ExtendWith(VerbsTransportContractTest.PaceOfRereading.class)
-@Timeout(300) // an emulated processor may have to do
+@Timeout(900) // an emulated processor may have to do
 final class VerbsTransportContractTest extends AbstractTransportContractTest {
   @Override
   protected Transport openTransport(PeerIdentity self, SlabFactory slabs) {

@@ -341,8 +341,15 @@ final class TwoExecutors implements AutoCloseable {
         .sum();
   }
 
-  /** All receive memory is back, nobody waits for any, and no output is pinned. */
-  void assertClean() {
+  /**
+   * All receive memory is back, nobody waits for any, and no output is pinned. The client gives its
+   * own reference up after the last block was told, on whatever thread told it.
+   */
+  void assertClean() throws InterruptedException {
+    long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (receivePool.pool().gauges().allocatedBytes() != 0 && System.nanoTime() - endNs < 0) {
+      Thread.sleep(1);
+    }
     assertEquals(0, receivePool.pool().gauges().allocatedBytes(), "receive memory in use");
     assertEquals(0, receivePool.waiterCount());
     store.outputs().forEach(output -> store.remove(output.shuffleId(), output.mapTaskId()));
