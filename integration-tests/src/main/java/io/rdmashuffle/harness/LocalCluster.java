@@ -23,7 +23,8 @@ public final class LocalCluster implements AutoCloseable {
   /** The one setting users make. */
   public static final String PLUGIN_CLASS = "io.rdmashuffle.RdmaShuffleManager";
 
-  private static final long START_SECONDS = 120;
+  // In an emulated machine each step of a start takes ten times as long.
+  private static final long START_SECONDS = System.getenv("RXE_VM") == null ? 120 : 600;
   private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
   private final ClusterSpec spec;

@@ -15,17 +15,18 @@ import org.apache.spark.api.java.JavaPairRDD;
 import scala.Tuple2;
 
 /** A plugin application of one test, and the job most tests use. */
-final class PluginApp {
+public final class PluginApp {
   private static final int ROW_BYTES = 1000;
 
   private PluginApp() {}
 
-  static LocalCluster start(String name, Map<String, String> settings) {
+  /** Two executors with the plugin and more settings. */
+  public static LocalCluster start(String name, Map<String, String> settings) {
     return LocalCluster.start(ClusterSpec.forTests(name, ShuffleMode.PLUGIN).with(settings));
   }
 
   /** Rows that do not compress, moved between the given numbers of tasks. */
-  static JavaPairRDD<Integer, byte[]> moved(
+  public static JavaPairRDD<Integer, byte[]> moved(
       LocalCluster cluster, int maps, int reducers, int rowsPerMap) {
     List<Integer> seeds = IntStream.range(0, maps).boxed().toList();
     return cluster
@@ -46,12 +47,13 @@ final class PluginApp {
         .partitionBy(new HashPartitioner(reducers));
   }
 
-  static ResultDigest digest(JavaPairRDD<Integer, byte[]> rows) {
+  /** Of what {@link #moved} gives. */
+  public static ResultDigest digest(JavaPairRDD<Integer, byte[]> rows) {
     return Digests.multiset(rows.values(), row -> row);
   }
 
   /** What {@link #moved} must hold, computed without a shuffle. */
-  static ResultDigest expected(LocalCluster cluster, int maps, int rowsPerMap) {
+  public static ResultDigest expected(LocalCluster cluster, int maps, int rowsPerMap) {
     List<Integer> seeds = IntStream.range(0, maps).boxed().toList();
     return Digests.multiset(
         cluster
@@ -73,7 +75,8 @@ final class PluginApp {
         row -> row);
   }
 
-  static String summary(PluginTotals totals) {
+  /** For messages. */
+  public static String summary(PluginTotals totals) {
     return "bytes %s, fallbacks %s".formatted(totals.bytes(), totals.fallbacks());
   }
 }
