@@ -44,6 +44,7 @@ public final class SparkSettings {
    * @throws IllegalArgumentException when a setting is wrong or contradicts the plugin
    */
   public static SparkConf prepare(SparkConf conf, boolean isDriver) {
+    SparkVersion.check();
     if (isLocalMode(conf)) {
       return conf;
     }
