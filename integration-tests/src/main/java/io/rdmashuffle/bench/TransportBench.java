@@ -58,7 +58,15 @@ public final class TransportBench {
     int status;
     try {
       Set<String> names =
-          Set.of("--json", "--rounds", "--megabytes", "--reads", "--device", "--gid", "--address");
+          Set.of(
+              "--conf",
+              "--json",
+              "--rounds",
+              "--megabytes",
+              "--reads",
+              "--device",
+              "--gid",
+              "--address");
       status = new TransportBench(Options.parse(args, names, Set.of())).run();
     } catch (IllegalArgumentException e) {
       System.err.println("bench transport: " + e.getMessage());
@@ -73,7 +81,7 @@ public final class TransportBench {
   private int run() throws Exception {
     PeerIdentity owner = identity("owner");
     PeerIdentity reader = identity("reader");
-    RdmaShuffleConf conf = RdmaShuffleConf.from(Map.of());
+    RdmaShuffleConf conf = RdmaShuffleConf.from(options.settings("--conf"));
     try (Transport serving = VerbsTransports.open(owner, conf.transport());
         Transport reading = VerbsTransports.open(reader, conf.transport())) {
       if (!reading.availability().isAvailable()) {
