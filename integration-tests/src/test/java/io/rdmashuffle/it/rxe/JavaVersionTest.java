@@ -16,9 +16,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The jar as it is delivered, on every Java it is for: no setting, no flag, loads and reads. */
+/** The jar as it is delivered, on every Java it is for: no setting, no path, loads and reads. */
 @Tag("rxe")
-@Timeout(180)
+@Timeout(600)
 class JavaVersionTest {
   private static final Path INSTALLED = Path.of("/usr/lib/jvm");
 
@@ -28,8 +28,16 @@ class JavaVersionTest {
     Path java = java(version);
     assumeTrue(java != null, "no Java " + version + " under " + INSTALLED);
     String output =
-        Rxe.run(java.toString(), "-Xshare:auto", "-cp", classPath(), JarProbe.class.getName());
+        Rxe.run(java.toString(), compiler(), "-cp", classPath(), JarProbe.class.getName());
     assertEquals("read on Java " + version, output.lines().reduce("", (a, b) -> b), output);
+  }
+
+  /**
+   * An emulated processor may execute an instruction while another is halfway through patching it,
+   * as JVMs do when better code replaces a method: they crash. With one compiler that is rare.
+   */
+  private static String compiler() {
+    return "tcg".equals(System.getenv("RXE_VM")) ? "-XX:TieredStopAtLevel=1" : "-Xshare:auto";
   }
 
   private static Path java(int version) throws IOException {
