@@ -4,7 +4,7 @@ import io.rdmashuffle.spark.DriverRuntime;
 import io.rdmashuffle.spark.ExecutorRuntime;
 import io.rdmashuffle.spark.SparkSettings;
 import io.rdmashuffle.spark.read.RdmaShuffleReader;
-import io.rdmashuffle.spark.resolve.RdmaShuffleBlockResolver;
+import io.rdmashuffle.spark.resolve.Resolvers;
 import io.rdmashuffle.spark.write.DirectWriters;
 import io.rdmashuffle.store.BlockStore;
 import java.util.Map;
@@ -39,7 +39,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
 
   private final boolean isDriver;
   private final boolean isDelegating;
-  private final RdmaShuffleBlockResolver resolver;
+  private final IndexShuffleBlockResolver resolver;
 
   // Guarded by this; made on first need, since early in the start of a process there is no
   // SparkEnv.
@@ -58,9 +58,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     super(SparkSettings.prepare(conf, isDriver));
     this.isDriver = isDriver;
     isDelegating = SparkSettings.isLocalMode(conf);
-    resolver =
-        new RdmaShuffleBlockResolver(
-            conf, super.shuffleBlockResolver().taskIdMapsForShuffle(), this::storeOrNull);
+    resolver = Resolvers.create(conf, super.shuffleBlockResolver(), this::storeOrNull);
     if (isDelegating) {
       LOG.warn(
           "spark.master={}: tasks share one process and fetch nothing, so the sort shuffle does the"

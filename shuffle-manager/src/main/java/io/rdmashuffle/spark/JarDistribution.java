@@ -30,35 +30,48 @@ final class JarDistribution {
     if (!master.startsWith("spark://") && !master.startsWith("local-cluster")) {
       return;
     }
-    check(conf, ownLocation(), System.getenv("SPARK_HOME"));
+    check(conf, SparkVersion.current(), ownLocation(), System.getenv("SPARK_HOME"));
   }
 
   /**
    * Looks into the jars that the driver can see; of those it cannot see, one may hold the plugin.
+   * Spark 3.5 creates the shuffle manager of an executor before it fetches such jars, so they are
+   * of no use there.
    *
+   * @param version of Spark
    * @param own where the plugin was loaded from here, null when unknown
    * @param sparkHome null when unknown
    */
-  static void check(SparkConf conf, Path own, String sparkHome) {
+  static void check(SparkConf conf, String version, Path own, String sparkHome) {
     boolean isInSparkHome =
         own != null && sparkHome != null && own.startsWith(Path.of(sparkHome).toAbsolutePath());
-    String jars = conf.get(JARS, "");
-    if (isInSparkHome
-        || !conf.get(EXECUTOR_CLASS_PATH, "").isBlank()
-        || Arrays.stream(jars.split(",", -1)).anyMatch(JarDistribution::mayHoldPlugin)) {
+    if (isInSparkHome || !conf.get(EXECUTOR_CLASS_PATH, "").isBlank()) {
       return;
     }
-    throw new IllegalArgumentException(
-        "executors would not find the plugin: expected a jar with "
-            + PLUGIN_CLASS
-            + " in "
-            + JARS
-            + " (spark-submit --jars) or a path to it in "
-            + EXECUTOR_CLASS_PATH
-            + ", found "
-            + JARS
-            + "="
-            + jars);
+    String jars = conf.get(JARS, "");
+    if (!SparkVersion.loadsManagerFromUserJars(version)) {
+      throw new IllegalArgumentException(
+          "executors would not find the plugin: Spark "
+              + version
+              + " creates the shuffle manager before it fetches "
+              + JARS
+              + "; expected a path to the plugin's jar, there on every host, in "
+              + EXECUTOR_CLASS_PATH
+              + ", or the jar in Spark's own jars directory, found neither");
+    }
+    if (Arrays.stream(jars.split(",", -1)).noneMatch(JarDistribution::mayHoldPlugin)) {
+      throw new IllegalArgumentException(
+          "executors would not find the plugin: expected a jar with "
+              + PLUGIN_CLASS
+              + " in "
+              + JARS
+              + " (spark-submit --jars) or a path to it in "
+              + EXECUTOR_CLASS_PATH
+              + ", found "
+              + JARS
+              + "="
+              + jars);
+    }
   }
 
   private static boolean mayHoldPlugin(String jar) {

@@ -15,16 +15,17 @@ class SparkVersionTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"4.2.0", "4.2.7", "4.2.0-vendor.1", "4.2"})
-  void releasesOfTheLineAreAccepted(String version) {
+  @ValueSource(strings = {"4.2.0", "4.2.7", "4.2.0-vendor.1", "4.2", "4.1.3", "4.0.4", "3.5.9"})
+  void releasesOfItsLinesAreAccepted(String version) {
     assertDoesNotThrow(() -> SparkVersion.check(version));
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"3.5.9", "4.0.4", "4.1.3", "4.20.0", "5.0.0", ""})
+  @ValueSource(strings = {"3.4.4", "3.50.0", "4.3.0", "4.20.0", "5.0.0", ""})
   void otherLinesAreRefusedWithBothVersions(String version) {
     IllegalArgumentException refusal =
         assertThrows(IllegalArgumentException.class, () -> SparkVersion.check(version));
-    assertTrue(refusal.getMessage().contains("for Spark 4.2, found Spark " + version));
+    assertTrue(
+        refusal.getMessage().contains("for Spark 3.5, 4.0, 4.1, 4.2, found Spark " + version));
   }
 }

@@ -3,7 +3,6 @@ package io.rdmashuffle.spark.resolve;
 import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.MapOutput;
 import java.nio.ByteBuffer;
-import java.util.concurrent.ConcurrentMap;
 import java.util.function.Supplier;
 import org.apache.spark.SparkConf;
 import org.apache.spark.network.buffer.ManagedBuffer;
@@ -15,31 +14,32 @@ import org.apache.spark.storage.ShuffleBlockBatchId;
 import org.apache.spark.storage.ShuffleBlockId;
 import org.apache.spark.storage.ShuffleDataBlockId;
 import org.apache.spark.storage.ShuffleIndexBlockId;
-import org.apache.spark.util.collection.OpenHashSet;
 import scala.Option;
 import scala.Tuple2;
 import scala.collection.Iterator;
 import scala.collection.immutable.List;
 import scala.collection.immutable.List$;
-import scala.collection.immutable.Seq;
 
 /**
  * Finds the blocks of this executor wherever they are: in the block store, or in Spark's files,
  * which is what the class it extends looks after. Spark casts the resolver to that class in several
  * places. Safe for use by several threads.
+ *
+ * <p>Made by {@link Resolvers}. The class it extends has another constructor before Spark 4.1 and
+ * other collections with Scala 2.12, so the build compiles this source once more against each of
+ * them, under another name. What is written here must compile with all of them: Scala's {@code
+ * List}, for example, where one has an immutable {@code Seq} and another any.
  */
-public final class RdmaShuffleBlockResolver extends IndexShuffleBlockResolver {
+final class RdmaShuffleBlockResolver extends IndexShuffleBlockResolver {
   private final Supplier<BlockStore> store;
 
   /**
-   * @param taskIdMapsForShuffle the manager's own, by which it finds files to delete
+   * @param sparks the sort shuffle's, with whose notes of tasks it finds files to delete
    * @param store the block store, or null as long as there is none
    */
-  public RdmaShuffleBlockResolver(
-      SparkConf conf,
-      ConcurrentMap<Object, OpenHashSet<Object>> taskIdMapsForShuffle,
-      Supplier<BlockStore> store) {
-    super(conf, null, taskIdMapsForShuffle);
+  RdmaShuffleBlockResolver(
+      SparkConf conf, IndexShuffleBlockResolver sparks, Supplier<BlockStore> store) {
+    super(conf, null, sparks.taskIdMapsForShuffle());
     this.store = store;
   }
 
@@ -81,7 +81,7 @@ public final class RdmaShuffleBlockResolver extends IndexShuffleBlockResolver {
 
   /** What a decommissioned executor must hand to others: files and memory. */
   @Override
-  public Seq<ShuffleBlockInfo> getStoredShuffles() {
+  public List<ShuffleBlockInfo> getStoredShuffles() {
     List<ShuffleBlockInfo> all = List$.MODULE$.empty();
     Iterator<ShuffleBlockInfo> inFiles = super.getStoredShuffles().iterator();
     while (inFiles.hasNext()) {

@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.SparkConf;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleBlockInfo;
 import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.ShuffleBlockBatchId;
@@ -43,8 +44,10 @@ final class RdmaShuffleBlockResolverTest {
               4L << 20,
               1 << 20,
               Duration.ZERO));
-  private final RdmaShuffleBlockResolver resolver =
-      new RdmaShuffleBlockResolver(new SparkConf(false), new ConcurrentHashMap<>(), () -> store);
+  private final SparkConf conf = new SparkConf(false);
+  private final IndexShuffleBlockResolver resolver =
+      Resolvers.create(
+          conf, new IndexShuffleBlockResolver(conf, null, new ConcurrentHashMap<>()), () -> store);
   private final byte[] bytes = new byte[1000];
 
   @BeforeEach
