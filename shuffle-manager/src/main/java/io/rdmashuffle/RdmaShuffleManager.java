@@ -5,7 +5,6 @@ import io.rdmashuffle.spark.ExecutorRuntime;
 import io.rdmashuffle.spark.SparkSettings;
 import io.rdmashuffle.spark.read.RdmaShuffleReader;
 import io.rdmashuffle.spark.resolve.Resolvers;
-import io.rdmashuffle.spark.write.DirectWriters;
 import io.rdmashuffle.store.BlockStore;
 import java.util.Map;
 import org.apache.spark.ShuffleDependency;
@@ -45,7 +44,6 @@ public class RdmaShuffleManager extends SortShuffleManager {
   // SparkEnv.
   private DriverRuntime driverRuntime;
   private ExecutorRuntime executorRuntime;
-  private DirectWriters directWriters;
   private boolean isStopped;
 
   /**
@@ -88,7 +86,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
   /** What runs in this executor; null where everything is left to the sort shuffle. */
   public synchronized ExecutorRuntime runtime() {
     if (executorRuntime == null && !isDelegating && !isDriver && !isStopped) {
-      executorRuntime = ExecutorRuntime.start(SparkEnv.get());
+      executorRuntime = ExecutorRuntime.start(SparkEnv.get(), super.shuffleBlockResolver());
     }
     return executorRuntime;
   }
@@ -115,24 +113,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
   public <K, V> ShuffleWriter<K, V> getWriter(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
     ExecutorRuntime runtime = runtime();
-    if (runtime == null || !runtime.keepsOutputsInMemory()) {
-      return super.getWriter(handle, mapId, context, metrics);
-    }
-    // Only so that Spark notes the task, whose files, should it come to files, go with the shuffle.
-    super.getWriter(
-        new BaseShuffleHandle<>(
-            handle.shuffleId(), ((BaseShuffleHandle<?, ?, ?>) handle).dependency()),
-        mapId,
-        context,
-        metrics);
-    return directWriters(runtime).create(handle, mapId, context, metrics);
-  }
-
-  private synchronized DirectWriters directWriters(ExecutorRuntime runtime) {
-    if (directWriters == null) {
-      directWriters = new DirectWriters(runtime, SparkEnv.get());
-    }
-    return directWriters;
+    return runtime == null
+        ? super.getWriter(handle, mapId, context, metrics)
+        : runtime.writers().create(handle, mapId, context, metrics);
   }
 
   @Override

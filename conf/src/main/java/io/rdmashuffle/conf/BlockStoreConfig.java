@@ -1,6 +1,7 @@
 package io.rdmashuffle.conf;
 
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Settings of the {@code block-store} module. Immutable. */
@@ -10,6 +11,9 @@ public final class BlockStoreConfig {
   private final Path memoryDir;
   private final long receiveSizeBytes;
   private final long quarantineNs;
+  private final Optional<Durability> durability;
+  private final long writeBehindSizeBytes;
+  private final long writeBehindTimeoutNs;
 
   BlockStoreConfig(ConfigReader reader) {
     memorySizeBytes =
@@ -21,6 +25,9 @@ public final class BlockStoreConfig {
     memoryDir = Path.of(reader.get(ConfigKeys.MEMORY_DIR));
     receiveSizeBytes = reader.get(ConfigKeys.MEMORY_RECEIVE_SIZE).bytes();
     quarantineNs = reader.get(ConfigKeys.MEMORY_QUARANTINE).toNanos();
+    durability = reader.get(ConfigKeys.DURABILITY);
+    writeBehindSizeBytes = reader.get(ConfigKeys.WRITE_BEHIND_SIZE).bytes();
+    writeBehindTimeoutNs = reader.get(ConfigKeys.WRITE_BEHIND_TIMEOUT).toNanos();
   }
 
   /**
@@ -53,5 +60,20 @@ public final class BlockStoreConfig {
   /** Returns how long freed memory lies idle, up to 1 h; longer than any reader's deadline. */
   public long quarantineNs() {
     return quarantineNs;
+  }
+
+  /** Returns where map outputs are kept; empty to choose ({@code auto}). */
+  public Optional<Durability> durability() {
+    return durability;
+  }
+
+  /** Returns the bytes of map outputs that may wait for the background writer, up to 16 TiB. */
+  public long writeBehindSizeBytes() {
+    return writeBehindSizeBytes;
+  }
+
+  /** Returns how long a task waits for the background writer to make room, up to 10 min. */
+  public long writeBehindTimeoutNs() {
+    return writeBehindTimeoutNs;
   }
 }

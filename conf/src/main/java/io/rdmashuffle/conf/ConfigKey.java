@@ -131,12 +131,21 @@ public final class ConfigKey<T> {
 
   /** A comma-separated list of an enum's constants, in any order and case, none twice. */
   static <E extends Enum<E>> Builder<Set<E>> enumSet(String name, Class<E> enumClass) {
-    final String names =
-        Arrays.stream(enumClass.getEnumConstants())
-            .map(constant -> "`" + constant + "`")
-            .collect(Collectors.joining(", "));
     return unordered(
-        name, text -> parseEnumSet(text, enumClass), "a comma-separated list of " + names);
+        name,
+        text -> parseEnumSet(text, enumClass),
+        "a comma-separated list of " + names(enumClass, ", "));
+  }
+
+  /** One of an enum's constants, in any case. */
+  static <E extends Enum<E>> Builder<E> enumConstant(String name, Class<E> enumClass) {
+    return unordered(name, text -> parseEnum(text, enumClass), names(enumClass, " or "));
+  }
+
+  private static <E extends Enum<E>> String names(Class<E> enumClass, String separator) {
+    return Arrays.stream(enumClass.getEnumConstants())
+        .map(constant -> "`" + constant + "`")
+        .collect(Collectors.joining(separator));
   }
 
   private static <T extends Comparable<T>> Builder<T> ordered(
@@ -179,18 +188,20 @@ public final class ConfigKey<T> {
   private static <E extends Enum<E>> Set<E> parseEnumSet(String text, Class<E> enumClass) {
     final Set<E> constants = EnumSet.noneOf(enumClass);
     for (String item : text.split(",", -1)) {
-      final E constant =
-          Arrays.stream(enumClass.getEnumConstants())
-              .filter(candidate -> candidate.toString().equalsIgnoreCase(item.trim()))
-              .findFirst()
-              .orElseThrow(
-                  () ->
-                      new IllegalArgumentException("has the unknown entry '" + item.trim() + "'"));
+      final E constant = parseEnum(item, enumClass);
       if (!constants.add(constant)) {
         throw new IllegalArgumentException("names " + constant + " twice");
       }
     }
     return Collections.unmodifiableSet(constants);
+  }
+
+  private static <E extends Enum<E>> E parseEnum(String text, Class<E> enumClass) {
+    return Arrays.stream(enumClass.getEnumConstants())
+        .filter(candidate -> candidate.toString().equalsIgnoreCase(text.trim()))
+        .findFirst()
+        .orElseThrow(
+            () -> new IllegalArgumentException("has the unknown entry '" + text.trim() + "'"));
   }
 
   /** How to read a value, and which are allowed. */

@@ -3,6 +3,7 @@ package io.rdmashuffle.conf;
 import static io.rdmashuffle.conf.ConfigKey.bool;
 import static io.rdmashuffle.conf.ConfigKey.dataSize;
 import static io.rdmashuffle.conf.ConfigKey.duration;
+import static io.rdmashuffle.conf.ConfigKey.enumConstant;
 import static io.rdmashuffle.conf.ConfigKey.enumSet;
 import static io.rdmashuffle.conf.ConfigKey.integer;
 import static io.rdmashuffle.conf.ConfigKey.portRange;
@@ -136,6 +137,47 @@ public final class ConfigKeys {
               "Java heap for index blocks of map outputs that were read before, per executor; `0`"
                   + " keeps none. An index block takes 8 bytes per partition, 16 with checksums:"
                   + " the default holds those of 4,000 maps with 1,000 partitions each.");
+
+  // ---- Durability
+
+  /** See {@link BlockStoreConfig#durability()}. */
+  public static final ConfigKey<Optional<Durability>> DURABILITY =
+      enumConstant("durability", Durability.class)
+          .orAuto()
+          .defaultsTo("auto")
+          .since("0.1")
+          .doc(
+              "Where a map output is kept. `memory`: in registered memory, and in Spark's files only"
+                  + " when the budget is short. `memory-and-disk`: in registered memory, and soon"
+                  + " after in Spark's files too, written by a thread in the background; an external"
+                  + " shuffle service then finds it when the executor is gone. What is not written"
+                  + " yet when a process dies is lost, and computed again. `disk`: in Spark's files"
+                  + " only. `auto` is `memory-and-disk` with `spark.shuffle.service.enabled`, else"
+                  + " `memory`.");
+
+  /** See {@link BlockStoreConfig#writeBehindSizeBytes()}. */
+  public static final ConfigKey<DataSize> WRITE_BEHIND_SIZE =
+      dataSize("writeBehind.size")
+          .defaultsTo("256m")
+          .between("0", "16t")
+          .since("0.1")
+          .doc(
+              "Bytes of map outputs, per executor, that may wait for the background thread of"
+                  + " `memory-and-disk`. Beyond that a task waits for up to `writeBehind.timeout`,"
+                  + " and then writes the files itself. The default is what a disk of 100 MB/s"
+                  + " writes in 3 s, well within the 10 s that an executor has for its end. `0`:"
+                  + " each task writes its files itself.");
+
+  /** See {@link BlockStoreConfig#writeBehindTimeoutNs()}. */
+  public static final ConfigKey<Duration> WRITE_BEHIND_TIMEOUT =
+      duration("writeBehind.timeout")
+          .defaultsTo("1s")
+          .between("0", "10min")
+          .since("0.1")
+          .doc(
+              "How long a task waits for room in the queue of `writeBehind.size` before it writes"
+                  + " its files itself. A short wait lets one thread write one file after the other;"
+                  + " a long one leaves a processor idle.");
 
   // ---- Deadlines
 
@@ -408,6 +450,7 @@ public final class ConfigKeys {
                   MEMORY_QUARANTINE,
                   MEMORY_RECEIVE_SIZE,
                   INDEX_CACHE_SIZE)),
+          new Section("Durability", List.of(DURABILITY, WRITE_BEHIND_SIZE, WRITE_BEHIND_TIMEOUT)),
           new Section(
               "Deadlines",
               List.of(
@@ -456,7 +499,7 @@ public final class ConfigKeys {
               Map.entry("useOdp", "remove it: memory is registered once, in slabs"),
               Map.entry("collectOdpStats", "remove it: memory is registered once, in slabs"),
               Map.entry("cpuList", "remove it: one poller serves a device; see " + POLLER_SPIN),
-              Map.entry("shuffleWriterMethod", "remove it: " + MEMORY_SIZE + "=0 writes files"),
+              Map.entry("shuffleWriterMethod", "remove it: " + DURABILITY + "=disk writes files"),
               Map.entry("shuffleWriteChunkSize", "replaced by " + MEMORY_SLAB_SIZE),
               Map.entry("shuffleWriteFlushSize", "replaced by " + MEMORY_SLAB_SIZE),
               Map.entry("shuffleWriteBlockSize", "replaced by " + MEMORY_SLAB_SIZE),

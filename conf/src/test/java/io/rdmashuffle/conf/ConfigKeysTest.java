@@ -29,6 +29,8 @@ class ConfigKeysTest {
         new Bounds(ConfigKeys.MEMORY_QUARANTINE, "19999us", "20ms", "1h", "3600001ms"),
         new Bounds(ConfigKeys.MEMORY_RECEIVE_SIZE, "1048575", "1m", "1t", "1099511627777"),
         new Bounds(ConfigKeys.INDEX_CACHE_SIZE, "-1", "0", "64g", "68719476737"),
+        new Bounds(ConfigKeys.WRITE_BEHIND_SIZE, "-1", "0", "16t", "17592186044417"),
+        new Bounds(ConfigKeys.WRITE_BEHIND_TIMEOUT, "-1", "0", "10min", "600001"),
         new Bounds(ConfigKeys.CONNECT_TIMEOUT, "9999us", "10ms", "10min", "600001"),
         new Bounds(ConfigKeys.READ_TIMEOUT, "9999us", "10ms", "10min", "600001"),
         new Bounds(ConfigKeys.LOCATE_TIMEOUT, "9999us", "10ms", "10min", "600001"),

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
@@ -51,6 +52,9 @@ class RdmaShuffleConfTest {
     expected.put("blockStore.memoryDir", Path.of("/dev/shm"));
     expected.put("blockStore.receiveSizeBytes", 256 * MIB);
     expected.put("blockStore.quarantineNs", seconds(15));
+    expected.put("blockStore.durability", Optional.empty());
+    expected.put("blockStore.writeBehindSizeBytes", 256 * MIB);
+    expected.put("blockStore.writeBehindTimeoutNs", seconds(1));
     expected.put("shuffle.allowCleartext", false);
     expected.put("shuffle.verifyChecksums", false);
     expected.put("shuffle.indexCacheSizeBytes", 64 * MIB);
@@ -79,6 +83,9 @@ class RdmaShuffleConfTest {
     settings.put("memory.quarantine", "1min");
     settings.put("memory.receiveSize", "512m");
     settings.put("index.cacheSize", "0");
+    settings.put("durability", "Memory-and-disk");
+    settings.put("writeBehind.size", "1g");
+    settings.put("writeBehind.timeout", "2s");
     settings.put("connect.timeout", "4s");
     settings.put("read.timeout", "20s");
     settings.put("locate.timeout", "5s");
@@ -129,6 +136,9 @@ class RdmaShuffleConfTest {
     expected.put("blockStore.memoryDir", Path.of("/dev/hugepages"));
     expected.put("blockStore.receiveSizeBytes", 512 * MIB);
     expected.put("blockStore.quarantineNs", seconds(60));
+    expected.put("blockStore.durability", Optional.of(Durability.MEMORY_AND_DISK));
+    expected.put("blockStore.writeBehindSizeBytes", GIB);
+    expected.put("blockStore.writeBehindTimeoutNs", seconds(2));
     expected.put("shuffle.allowCleartext", true);
     expected.put("shuffle.verifyChecksums", true);
     expected.put("shuffle.indexCacheSizeBytes", 0L);
@@ -211,6 +221,9 @@ class RdmaShuffleConfTest {
     "memory.size, 1.5g",
     "memory.slabSize, 3m",
     "memory.slabSize, 65m",
+    "durability, ''",
+    "durability, ram",
+    "durability, 'memory,disk'",
     "memory.dir, shm",
     "memory.dir, ''",
     "read.timeout, 10 s",

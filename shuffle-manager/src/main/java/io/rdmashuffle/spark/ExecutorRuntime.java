@@ -1,15 +1,19 @@
 package io.rdmashuffle.spark;
 
 import io.rdmashuffle.conf.BlockStoreConfig;
+import io.rdmashuffle.conf.Durability;
 import io.rdmashuffle.conf.RdmaShuffleConf;
 import io.rdmashuffle.spark.directory.ClientSettings;
 import io.rdmashuffle.spark.directory.DirectoryClient;
+import io.rdmashuffle.spark.read.BlockFetcher;
 import io.rdmashuffle.spark.read.OneSidedBlockStoreClient;
 import io.rdmashuffle.spark.read.ReadServices;
+import io.rdmashuffle.spark.read.ServiceThenOwner;
+import io.rdmashuffle.spark.tier.OutputTiers;
+import io.rdmashuffle.spark.tier.SparkFiles;
+import io.rdmashuffle.spark.write.DirectWriters;
 import io.rdmashuffle.store.BlockStore;
-import io.rdmashuffle.store.ChecksumAlgorithm;
 import io.rdmashuffle.store.IndexBlockCache;
-import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.store.ReceivePool;
 import io.rdmashuffle.store.SlabPool;
 import io.rdmashuffle.transport.Access;
@@ -19,12 +23,12 @@ import io.rdmashuffle.transport.SlabFactories;
 import io.rdmashuffle.transport.SlabFactory;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.LongAdder;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.storage.BlockManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,11 +42,10 @@ public final class ExecutorRuntime implements AutoCloseable {
 
   private final RdmaShuffleConf conf;
   private final String executorId;
-  private final ChecksumAlgorithm checksumAlgorithm;
-  private final boolean keepsOutputsInMemory;
 
   private final Transports transports;
-  private final BlockStore store;
+  private final OutputTiers tiers;
+  private final DirectWriters writers;
   private final ReceivePool receivePool;
   private final IndexBlockCache indexCache;
   private final DirectoryClient directory;
@@ -51,23 +54,22 @@ public final class ExecutorRuntime implements AutoCloseable {
   private final ReadAccounting accounting = new ReadAccounting();
   private final OneSidedBlockStoreClient client;
 
-  private final LongAdder outputsBeyondBudget = new LongAdder();
   private final AtomicBoolean isClosed = new AtomicBoolean();
 
-  private ExecutorRuntime(SparkEnv env, RdmaShuffleConf conf) {
+  private ExecutorRuntime(
+      SparkEnv env, RdmaShuffleConf conf, IndexShuffleBlockResolver sparkResolver) {
     this.conf = conf;
     executorId = env.executorId();
     SparkConf sparkConf = env.conf();
-    checksumAlgorithm = checksumAlgorithm(sparkConf);
     PeerIdentity self = new PeerIdentity(sparkConf.getAppId(), executorId, newToken());
     BlockStoreConfig storeConfig = conf.blockStore();
     SlabFactory slabs = SlabFactories.open(storeConfig.memoryDir(), self);
     String host = env.blockManager().blockManagerId().host();
     transports = Transports.open(self, host, slabs, conf, sparkConf);
-    long budget = SparkSettings.requiresFiles(sparkConf) ? 0 : budgetBytes(storeConfig);
-    keepsOutputsInMemory = budget > 0;
+    Durability durability = SparkSettings.durability(sparkConf, storeConfig);
+    long budget = durability == Durability.DISK ? 0 : budgetBytes(storeConfig);
     int slabLength = (int) storeConfig.slabSizeBytes();
-    store =
+    BlockStore store =
         new BlockStore(
             new SlabPool(
                 "map outputs",
@@ -96,6 +98,17 @@ public final class ExecutorRuntime implements AutoCloseable {
             ClientSettings.withTimeout(Duration.ofNanos(conf.shuffle().locateTimeoutNs())));
     publisher =
         new Publisher(directory, store.pool(), Duration.ofNanos(conf.shuffle().publishTimeoutNs()));
+    tiers =
+        new OutputTiers(
+            store,
+            new SparkFiles(sparkConf, executorId, sparkResolver),
+            publisher,
+            durability,
+            new OutputTiers.WriteBehindSettings(
+                storeConfig.writeBehindSizeBytes(),
+                storeConfig.writeBehindTimeoutNs(),
+                SparkSettings.hasShuffleService(sparkConf)));
+    writers = new DirectWriters(tiers, sparkConf, env.blockManager(), env.serializerManager());
     threads = new RuntimeThreads(receivePool);
     client =
         new OneSidedBlockStoreClient(
@@ -112,14 +125,24 @@ public final class ExecutorRuntime implements AutoCloseable {
                 threads.continuations(),
                 conf.shuffle(),
                 conf.transport()),
+            tcpFetcher(env),
             threads.fallbacks());
-    publisher.register(self, host, transports.endpoints());
+    Map<String, byte[]> endpoints = transports.endpoints();
+    if (SparkSettings.hasShuffleService(sparkConf)) {
+      endpoints.put(OwnerPort.NAME, OwnerPort.encode(env.blockManager().blockManagerId().port()));
+    }
+    publisher.register(self, host, endpoints);
   }
 
-  /** Starts the plugin in the executor of {@code env}, whose block manager is initialized. */
-  public static ExecutorRuntime start(SparkEnv env) {
+  /**
+   * Starts the plugin in the executor of {@code env}, whose block manager is initialized.
+   *
+   * @param sparkResolver Spark's own, for the files of map outputs
+   */
+  public static ExecutorRuntime start(SparkEnv env, IndexShuffleBlockResolver sparkResolver) {
     ExecutorRuntime runtime =
-        new ExecutorRuntime(env, RdmaShuffleConf.from(SparkSettings.asMap(env.conf())));
+        new ExecutorRuntime(
+            env, RdmaShuffleConf.from(SparkSettings.asMap(env.conf())), sparkResolver);
     LOG.info("executor {} reads over {}", runtime.executorId, runtime.transports);
     return runtime;
   }
@@ -147,19 +170,23 @@ public final class ExecutorRuntime implements AutoCloseable {
     return budget.bytes();
   }
 
-  private static ChecksumAlgorithm checksumAlgorithm(SparkConf conf) {
-    String name = conf.get("spark.shuffle.checksum.algorithm", "ADLER32").toUpperCase(Locale.ROOT);
-    for (ChecksumAlgorithm algorithm : ChecksumAlgorithm.values()) {
-      if (algorithm.name().equals(name)) {
-        return algorithm;
-      }
+  /** How blocks are fetched over TCP, from executors or from the shuffle service of their hosts. */
+  private BlockFetcher tcpFetcher(SparkEnv env) {
+    BlockManager blockManager = env.blockManager();
+    if (!SparkSettings.hasShuffleService(env.conf())) {
+      return blockManager.blockStoreClient()::fetchBlocks;
     }
-    return ChecksumAlgorithm.NONE;
+    OwnerPort ports = new OwnerPort(directory, Duration.ofNanos(conf.shuffle().locateTimeoutNs()));
+    return new ServiceThenOwner(
+        blockManager.blockStoreClient()::fetchBlocks,
+        blockManager.blockTransferService()::fetchBlocks,
+        ports::of,
+        threads.fallbacks());
   }
 
   /** Where map outputs in memory live. */
   public BlockStore store() {
-    return store;
+    return tiers.store();
   }
 
   /** Reads blocks of other executors. */
@@ -167,38 +194,9 @@ public final class ExecutorRuntime implements AutoCloseable {
     return client;
   }
 
-  /** The algorithm of the checksums that Spark's writers pass on. */
-  public ChecksumAlgorithm checksumAlgorithm() {
-    return checksumAlgorithm;
-  }
-
-  /** Whether map outputs go to memory at all, budget permitting. */
-  public boolean keepsOutputsInMemory() {
-    return keepsOutputsInMemory;
-  }
-
-  /**
-   * Tells the driver where an output lies and waits for its acknowledgement, within a deadline.
-   * When that fails the output is served over TCP, so nothing is lost.
-   */
-  public void publish(MapOutput output) {
-    publisher.publish(output);
-  }
-
-  /** Tells the driver that an output lies in files, so that readers know why they use TCP. */
-  public void publishInFiles(int shuffleId, long mapTaskId) {
-    publisher.publishInFiles(shuffleId, mapTaskId);
-  }
-
-  /** The memory budget admitted no more of an output, which goes to files. */
-  public void onBudgetSpent() {
-    outputsBeyondBudget.increment();
-    if (outputsBeyondBudget.sum() == 1) {
-      LOG.warn(
-          "map outputs go to files from now and then: the {} MiB of"
-              + " spark.shuffle.rdma.memory.size are spent",
-          store.pool().budgetBytes() >> 20);
-    }
+  /** Creates the writers of tasks. */
+  public DirectWriters writers() {
+    return writers;
   }
 
   /** Sends this executor's totals to the driver; cheap, and called at the end of tasks. */
@@ -210,32 +208,32 @@ public final class ExecutorRuntime implements AutoCloseable {
 
   private Map<String, Long> gauges() {
     Map<String, Long> gauges = transports.gauges();
-    gauges.put("slabs", (long) store.pool().gauges().slabs());
-    gauges.put("slabBytes", store.pool().gauges().slabBytes());
+    tiers.addGauges(gauges);
     gauges.put("receiveSlabBytes", receivePool.pool().gauges().slabBytes());
-    gauges.put("outputsBeyondBudget", outputsBeyondBudget.sum());
     return gauges;
   }
 
   /** Frees what a shuffle left here. */
   public void removeShuffle(int shuffleId) {
-    store.removeShuffle(shuffleId);
+    tiers.removeShuffle(shuffleId);
     indexCache.dropShuffle(shuffleId);
     directory.forgetShuffle(shuffleId);
   }
 
-  /** Stops everything, within the stop deadline. Idempotent. */
+  /** Stops everything, within twice the stop deadline. Idempotent. */
   @Override
   public void close() {
     if (!isClosed.compareAndSet(false, true)) {
       return;
     }
-    Deadline deadline = Deadline.after(Duration.ofNanos(conf.shuffle().stopTimeoutNs()));
+    Duration timeout = Duration.ofNanos(conf.shuffle().stopTimeoutNs());
+    tiers.endWriting(Deadline.after(timeout));
+    Deadline deadline = Deadline.after(timeout);
     report();
     client.close();
     threads.close(deadline);
     directory.close();
-    store.close(deadline);
+    tiers.close(deadline);
     receivePool.close();
     transports.close();
   }

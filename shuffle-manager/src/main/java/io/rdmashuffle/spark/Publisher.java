@@ -6,6 +6,7 @@ import io.rdmashuffle.spark.directory.ExecutorRecord;
 import io.rdmashuffle.spark.directory.OutputRecord;
 import io.rdmashuffle.spark.directory.SlabKey;
 import io.rdmashuffle.spark.directory.SlabRecord;
+import io.rdmashuffle.spark.tier.Announcer;
 import io.rdmashuffle.store.IndexLocation;
 import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.store.SlabDescriptor;
@@ -30,7 +31,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Safe for use by several threads.
  */
-final class Publisher {
+final class Publisher implements Announcer {
   private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
 
   /** After this many failures that were logged, the rest is only counted. */
@@ -71,7 +72,8 @@ final class Publisher {
     return isRegistered;
   }
 
-  void publish(MapOutput output) {
+  @Override
+  public void publish(MapOutput output) {
     IndexLocation location = output.location();
     publish(
         new OutputRecord(
@@ -83,7 +85,8 @@ final class Publisher {
             location.generation()));
   }
 
-  void publishInFiles(int shuffleId, long mapTaskId) {
+  @Override
+  public void publishInFiles(int shuffleId, long mapTaskId) {
     publish(OutputRecord.inFiles(shuffleId, mapTaskId));
   }
 

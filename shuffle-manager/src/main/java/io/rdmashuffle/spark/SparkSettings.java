@@ -1,5 +1,8 @@
 package io.rdmashuffle.spark;
 
+import io.rdmashuffle.conf.BlockStoreConfig;
+import io.rdmashuffle.conf.ConfigKeys;
+import io.rdmashuffle.conf.Durability;
 import io.rdmashuffle.conf.RdmaShuffleConf;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,6 +23,7 @@ public final class SparkSettings {
   private static final String DATA_IO = "spark.shuffle.sort.io.plugin.class";
   private static final String SPARKS_DATA_IO =
       "org.apache.spark.shuffle.sort.io.LocalDiskShuffleDataIO";
+  private static final String SHUFFLE_SERVICE = "spark.shuffle.service.enabled";
   private static final String PUSH = "spark.shuffle.push.enabled";
 
   private SparkSettings() {}
@@ -48,9 +52,10 @@ public final class SparkSettings {
     if (isLocalMode(conf)) {
       return conf;
     }
-    RdmaShuffleConf.from(asMap(conf));
+    RdmaShuffleConf settings = RdmaShuffleConf.from(asMap(conf));
     if (isDriver) {
       JarDistribution.check(conf);
+      warnOfLossWithExecutors(conf, settings.blockStore());
     }
     String dataIo = conf.get(DATA_IO, SPARKS_DATA_IO);
     if (!dataIo.equals(SPARKS_DATA_IO)) {
@@ -77,6 +82,16 @@ public final class SparkSettings {
     return conf;
   }
 
+  private static void warnOfLossWithExecutors(SparkConf conf, BlockStoreConfig storeConfig) {
+    if (hasShuffleService(conf) && durability(conf, storeConfig) == Durability.MEMORY) {
+      LOG.warn(
+          "{}={} although {}=true: map outputs go with their executors and are computed again",
+          ConfigKeys.DURABILITY,
+          Durability.MEMORY,
+          SHUFFLE_SERVICE);
+    }
+  }
+
   /** Whether blocks would be plain on the wire although Spark was told to encrypt its network. */
   public static boolean wouldPutPlainBytesOnTheWire(SparkConf conf) {
     boolean isNetworkEncrypted =
@@ -86,8 +101,15 @@ public final class SparkSettings {
     return isNetworkEncrypted && !conf.getBoolean("spark.io.encryption.enabled", false);
   }
 
-  /** Whether map outputs must be files, since executors may leave before they are read. */
-  public static boolean requiresFiles(SparkConf conf) {
-    return conf.getBoolean("spark.shuffle.service.enabled", false);
+  /** Whether an external shuffle service hands out files of executors that are gone. */
+  static boolean hasShuffleService(SparkConf conf) {
+    return conf.getBoolean(SHUFFLE_SERVICE, false);
+  }
+
+  /** Where map outputs are kept; with a shuffle service in files too, unless the user says else. */
+  static Durability durability(SparkConf conf, BlockStoreConfig storeConfig) {
+    return storeConfig
+        .durability()
+        .orElse(hasShuffleService(conf) ? Durability.MEMORY_AND_DISK : Durability.MEMORY);
   }
 }

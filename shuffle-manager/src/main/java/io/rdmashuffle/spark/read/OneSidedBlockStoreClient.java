@@ -26,13 +26,17 @@ public final class OneSidedBlockStoreClient extends BlockStoreClient {
 
   /**
    * @param spark Spark's own client; not closed by this one
+   * @param fallback fetches shuffle blocks that are not read one-sided
    * @param fallbackExecutor runs TCP fetches that start on a thread that must not block
    */
   public OneSidedBlockStoreClient(
-      BlockStoreClient spark, ReadServices services, Executor fallbackExecutor) {
+      BlockStoreClient spark,
+      ReadServices services,
+      BlockFetcher fallback,
+      Executor fallbackExecutor) {
     this.spark = spark;
     this.services = services;
-    tcp = new TcpFallback(spark, services.accounting(), fallbackExecutor);
+    tcp = new TcpFallback(fallback, services.accounting(), fallbackExecutor);
     peers = new PeerTable(services, System::nanoTime);
   }
 

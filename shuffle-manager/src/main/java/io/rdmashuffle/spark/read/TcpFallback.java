@@ -10,7 +10,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
-import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +24,7 @@ final class TcpFallback {
   /** Peers come and go; past this many remembered pairs, reasons may be logged again. */
   private static final int MAX_LOGGED = 10_000;
 
-  private final BlockStoreClient client;
+  private final BlockFetcher client;
   private final ReadAccounting accounting;
   private final Executor executor;
   private final Set<String> logged = ConcurrentHashMap.newKeySet();
@@ -34,7 +33,7 @@ final class TcpFallback {
    * @param client Spark's own client; may block while it connects
    * @param executor runs fetches that start on a thread that must not block
    */
-  TcpFallback(BlockStoreClient client, ReadAccounting accounting, Executor executor) {
+  TcpFallback(BlockFetcher client, ReadAccounting accounting, Executor executor) {
     this.client = client;
     this.accounting = accounting;
     this.executor = executor;

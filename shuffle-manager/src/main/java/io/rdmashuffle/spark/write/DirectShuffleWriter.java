@@ -6,13 +6,10 @@ import java.util.List;
 import org.apache.spark.Partitioner;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.TaskContext;
-import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.serializer.Serializer;
 import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
-import org.apache.spark.shuffle.ShuffleWriter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import scala.Option;
 import scala.Product2;
 import scala.collection.Iterator;
 
@@ -23,40 +20,24 @@ import scala.collection.Iterator;
  * the output itself goes to Spark's files.
  *
  * <p>For shuffles that neither combine nor order on the map side. Used by one task on one thread,
- * which is the one that creates it; {@link #stop} leaves nothing behind but a committed output.
+ * which is the one that creates it.
  */
-final class DirectShuffleWriter<K, V> extends ShuffleWriter<K, V> {
+final class DirectShuffleWriter<K, V> extends MapOutputShuffleWriter<K, V, Object> {
   private static final Logger LOG = LoggerFactory.getLogger(DirectShuffleWriter.class);
 
-  private final DirectWriters services;
-  private final ShuffleDependency<K, V, ?> dependency;
-  private final long mapTaskId;
-  private final TaskContext context;
-  private final ShuffleWriteMetricsReporter metrics;
   private final int numPartitions;
-  private final RowChecksums rowChecksums;
-
   private final RecordPages pages;
   private final BlockEncoder encoder;
   private final List<SpillFile> spills = new ArrayList<>();
 
-  private long[] partitionLengths;
-  private MapStatus mapStatus;
-  private boolean isStopped;
-
   DirectShuffleWriter(
       DirectWriters services,
-      ShuffleDependency<K, V, ?> dependency,
+      ShuffleDependency<K, V, Object> dependency,
       long mapTaskId,
       TaskContext context,
       ShuffleWriteMetricsReporter metrics) {
-    this.services = services;
-    this.dependency = dependency;
-    this.mapTaskId = mapTaskId;
-    this.context = context;
-    this.metrics = metrics;
+    super(services, dependency, mapTaskId, context, metrics);
     numPartitions = dependency.partitioner().numPartitions();
-    rowChecksums = RowChecksums.of(dependency);
     encoder = new BlockEncoder(services.streams());
     pages = new RecordPages(context.taskMemoryManager(), this::spill);
   }
@@ -70,7 +51,7 @@ final class DirectShuffleWriter<K, V> extends ShuffleWriter<K, V> {
       isWritten = true;
     } finally {
       if (!isWritten) {
-        release();
+        free();
       }
     }
   }
@@ -115,18 +96,8 @@ final class DirectShuffleWriter<K, V> extends ShuffleWriter<K, V> {
         spills.size());
   }
 
-  private void writeOutput() throws IOException {
-    try (PartitionedOutput output = services.newOutput(dependency, mapTaskId, context, metrics)) {
-      writePartitions(output);
-      // Publishing waits for the driver; let others have the memory meanwhile.
-      release();
-      partitionLengths = output.commit();
-    }
-    mapStatus =
-        MapStatuses.of(services.location(), partitionLengths, mapTaskId, rowChecksums.aggregated());
-  }
-
-  private void writePartitions(PartitionedOutput output) throws IOException {
+  @Override
+  void writePartitions(PartitionedOutput output) throws IOException {
     SortedRecords records = pages.sorted();
     List<SpillReader> readers = new ArrayList<>(spills.size());
     try {
@@ -147,6 +118,8 @@ final class DirectShuffleWriter<K, V> extends ShuffleWriter<K, V> {
     } finally {
       closeAll(readers);
     }
+    // Committing may wait for the driver; let others have the memory meanwhile.
+    free();
   }
 
   private static int nextPartition(SortedRecords records, List<SpillReader> readers) {
@@ -158,29 +131,13 @@ final class DirectShuffleWriter<K, V> extends ShuffleWriter<K, V> {
   }
 
   @Override
-  public Option<MapStatus> stop(boolean success) {
-    if (isStopped) {
-      return Option.empty();
-    }
-    isStopped = true;
-    release();
+  void release() {
+    free();
     context.taskMetrics().incPeakExecutionMemory(pages.peakBytes());
-    if (!success) {
-      return Option.empty();
-    }
-    if (mapStatus == null) {
-      throw new IllegalStateException("stopped with success, but nothing was written");
-    }
-    return Option.apply(mapStatus);
-  }
-
-  @Override
-  public long[] getPartitionLengths() {
-    return partitionLengths;
   }
 
   /** Gives back memory and temporary files; throws nothing, so that it masks no failure. */
-  private void release() {
+  private void free() {
     pages.free();
     for (SpillFile spill : spills) {
       if (!spill.delete()) {

@@ -1,25 +1,22 @@
 package io.rdmashuffle.spark.write;
 
-import io.rdmashuffle.spark.ExecutorRuntime;
+import io.rdmashuffle.spark.tier.OutputTiers;
 import io.rdmashuffle.store.ChecksumAlgorithm;
-import java.util.Map;
+import java.io.IOException;
 import java.util.zip.Adler32;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
-import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.serializer.SerializerManager;
 import org.apache.spark.shuffle.BaseShuffleHandle;
 import org.apache.spark.shuffle.ShuffleHandle;
 import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
 import org.apache.spark.shuffle.ShuffleWriter;
-import org.apache.spark.shuffle.api.ShuffleExecutorComponents;
 import org.apache.spark.shuffle.sort.BypassMergeSortShuffleHandle;
 import org.apache.spark.shuffle.sort.SerializedShuffleHandle;
-import org.apache.spark.shuffle.sort.io.LocalDiskShuffleExecutorComponents;
 import org.apache.spark.storage.BlockManager;
 import org.apache.spark.storage.BlockManagerId;
 
@@ -28,37 +25,37 @@ import org.apache.spark.storage.BlockManagerId;
  * holds what they share. Used by all its tasks.
  */
 public final class DirectWriters {
-  private final MemoryTier tier;
-  private final ShuffleExecutorComponents files;
+  private final OutputTiers tiers;
   private final BlockManager blockManager;
   private final BlockStreams streams;
   private final ChecksumAlgorithm checksumAlgorithm;
 
-  /** In the executor of {@code env}, whose block manager is initialized. */
-  public DirectWriters(ExecutorRuntime runtime, SparkEnv env) {
-    this(
-        MemoryTier.of(runtime),
-        env.conf(),
-        env.executorId(),
-        env.blockManager(),
-        env.serializerManager());
-  }
-
-  DirectWriters(
-      MemoryTier tier,
+  /**
+   * In an executor whose block manager is initialized.
+   *
+   * @param tiers where outputs go
+   */
+  public DirectWriters(
+      OutputTiers tiers,
       SparkConf conf,
-      String executorId,
       BlockManager blockManager,
       SerializerManager serializerManager) {
-    this.tier = tier;
+    this.tiers = tiers;
     this.blockManager = blockManager;
-    files = new LocalDiskShuffleExecutorComponents(conf);
-    files.initializeExecutor(conf.getAppId(), executorId, Map.of());
     streams = new BlockStreams(conf, serializerManager);
-    checksumAlgorithm =
-        conf.getBoolean("spark.shuffle.checksum.enabled", true)
-            ? tier.checksumAlgorithm()
-            : ChecksumAlgorithm.NONE;
+    checksumAlgorithm = checksumAlgorithm(conf);
+  }
+
+  private static ChecksumAlgorithm checksumAlgorithm(SparkConf conf) {
+    if (conf.getBoolean("spark.shuffle.checksum.enabled", true)) {
+      String name = conf.get("spark.shuffle.checksum.algorithm", "ADLER32");
+      for (ChecksumAlgorithm algorithm : ChecksumAlgorithm.values()) {
+        if (algorithm.name().equalsIgnoreCase(name)) {
+          return algorithm;
+        }
+      }
+    }
+    return ChecksumAlgorithm.NONE;
   }
 
   /**
@@ -69,7 +66,8 @@ public final class DirectWriters {
   @SuppressWarnings("unchecked")
   public <K, V> ShuffleWriter<K, V> create(
       ShuffleHandle handle, long mapId, TaskContext context, ShuffleWriteMetricsReporter metrics) {
-    ShuffleDependency<K, V, ?> dependency = ((BaseShuffleHandle<K, V, ?>) handle).dependency();
+    ShuffleDependency<K, V, Object> dependency =
+        ((BaseShuffleHandle<K, V, Object>) handle).dependency();
     return isForDirectWriter(handle)
         ? new DirectShuffleWriter<>(this, dependency, mapId, context, metrics)
         : new GroupingShuffleWriter<>(this, dependency, mapId, context, metrics);
@@ -109,11 +107,13 @@ public final class DirectWriters {
       ShuffleDependency<?, ?, ?> dependency,
       long mapTaskId,
       TaskContext context,
-      ShuffleWriteMetricsReporter metrics) {
+      ShuffleWriteMetricsReporter metrics)
+      throws IOException {
     int numPartitions = dependency.partitioner().numPartitions();
     Checksum checksum = newChecksum();
     return new PartitionedOutput(
-        new MemoryMapOutputWriter(tier, files, dependency.shuffleId(), mapTaskId, numPartitions),
+        new TieredMapOutputWriter(
+            tiers, dependency.shuffleId(), mapTaskId, numPartitions, checksumAlgorithm),
         context,
         metrics,
         new PartitionSink(checksum),

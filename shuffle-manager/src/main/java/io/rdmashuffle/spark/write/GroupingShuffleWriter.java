@@ -6,11 +6,9 @@ import java.io.OutputStream;
 import org.apache.spark.Partitioner;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.TaskContext;
-import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.serializer.SerializationStream;
 import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
-import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.util.collection.ExternalSorter;
 import scala.Option;
 import scala.Product2;
@@ -26,23 +24,14 @@ import scala.reflect.ClassTag$;
  * then each partition is serialized and compressed straight into the block store. Unlike Spark's
  * own writer a small partition costs only what it holds.
  *
- * <p>Used by one task on one thread; {@link #stop} leaves nothing behind but a committed output.
+ * <p>Used by one task on one thread.
  */
-final class GroupingShuffleWriter<K, V, C> extends ShuffleWriter<K, V> {
+final class GroupingShuffleWriter<K, V, C> extends MapOutputShuffleWriter<K, V, C> {
   private static final ClassTag<Object> OBJECT = ClassTag$.MODULE$.Object();
 
-  private final DirectWriters services;
-  private final ShuffleDependency<K, V, C> dependency;
-  private final long mapTaskId;
-  private final TaskContext context;
-  private final ShuffleWriteMetricsReporter metrics;
-  private final RowChecksums rowChecksums;
   private final byte[] buffer = new byte[BlockStreams.SMALL];
 
   private ExternalSorter<K, V, C> sorter;
-  private long[] partitionLengths;
-  private MapStatus mapStatus;
-  private boolean isStopped;
 
   GroupingShuffleWriter(
       DirectWriters services,
@@ -50,12 +39,7 @@ final class GroupingShuffleWriter<K, V, C> extends ShuffleWriter<K, V> {
       long mapTaskId,
       TaskContext context,
       ShuffleWriteMetricsReporter metrics) {
-    this.services = services;
-    this.dependency = dependency;
-    this.mapTaskId = mapTaskId;
-    this.context = context;
-    this.metrics = metrics;
-    rowChecksums = RowChecksums.of(dependency);
+    super(services, dependency, mapTaskId, context, metrics);
   }
 
   @Override
@@ -69,15 +53,10 @@ final class GroupingShuffleWriter<K, V, C> extends ShuffleWriter<K, V> {
             isCombining ? dependency.keyOrdering() : Option.empty(),
             dependency.serializer());
     sorter.insertAll(rowChecksums.isPresent() ? checked(records) : records);
-    try (PartitionedOutput output = services.newOutput(dependency, mapTaskId, context, metrics)) {
-      writePartitions(output);
-      partitionLengths = output.commit();
-    }
+    writeOutput();
     context.taskMetrics().incMemoryBytesSpilled(sorter.memoryBytesSpilled());
     context.taskMetrics().incDiskBytesSpilled(sorter.diskBytesSpilled());
     context.taskMetrics().incPeakExecutionMemory(sorter.peakMemoryUsedBytes());
-    mapStatus =
-        MapStatuses.of(services.location(), partitionLengths, mapTaskId, rowChecksums.aggregated());
   }
 
   private Iterator<Product2<K, V>> checked(Iterator<Product2<K, V>> records) {
@@ -97,7 +76,8 @@ final class GroupingShuffleWriter<K, V, C> extends ShuffleWriter<K, V> {
     };
   }
 
-  private void writePartitions(PartitionedOutput output) throws IOException {
+  @Override
+  void writePartitions(PartitionedOutput output) throws IOException {
     SerializerInstance serializer = dependency.serializer().newInstance();
     Iterator<Tuple2<Object, Iterator<Product2<K, C>>>> partitions = sorter.partitionedIterator();
     long count = 0;
@@ -131,25 +111,9 @@ final class GroupingShuffleWriter<K, V, C> extends ShuffleWriter<K, V> {
   }
 
   @Override
-  public Option<MapStatus> stop(boolean success) {
-    if (isStopped) {
-      return Option.empty();
-    }
-    isStopped = true;
+  void release() {
     if (sorter != null) {
       sorter.stop();
     }
-    if (!success) {
-      return Option.empty();
-    }
-    if (mapStatus == null) {
-      throw new IllegalStateException("stopped with success, but nothing was written");
-    }
-    return Option.apply(mapStatus);
-  }
-
-  @Override
-  public long[] getPartitionLengths() {
-    return partitionLengths;
   }
 }

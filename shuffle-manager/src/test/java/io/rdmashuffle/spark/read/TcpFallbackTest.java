@@ -48,7 +48,7 @@ final class TcpFallbackTest {
   }
 
   private TcpFallback fallback(Executor executor) {
-    return new TcpFallback(client, accounting, executor);
+    return new TcpFallback(client::fetchBlocks, accounting, executor);
   }
 
   private static BlockSource source(String executorId, Fetch fetch) {

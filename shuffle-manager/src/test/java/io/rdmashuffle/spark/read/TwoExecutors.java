@@ -124,7 +124,7 @@ final class TwoExecutors implements AutoCloseable {
     readerDirectory = directory.client("reader");
     register(self);
     services = services(transport, conf(settings));
-    client = new OneSidedBlockStoreClient(tcp, services, fallbacks);
+    client = new OneSidedBlockStoreClient(tcp, services, tcp::fetchBlocks, fallbacks);
     var unused =
         timer.scheduleWithFixedDelay(
             () -> receivePool.expireWaiters(System.nanoTime()), 5, 5, TimeUnit.MILLISECONDS);

@@ -16,7 +16,6 @@ import io.rdmashuffle.spark.write.WriterFixture.Settings;
 import io.rdmashuffle.store.ChecksumAlgorithm;
 import io.rdmashuffle.store.MapOutput;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -24,16 +23,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.Partitioner;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskKilledException;
-import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.memory.MemoryConsumer;
 import org.apache.spark.memory.MemoryMode;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.serializer.JavaSerializer;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -41,26 +35,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import scala.Tuple2;
 
 /** What goes in comes out, whatever the settings and however little memory; nothing stays. */
-class DirectShuffleWriterTest {
+class DirectShuffleWriterTest extends WriterTestBase {
   private static final long TINY_MEMORY = 10L * WriterFixture.PAGE_LENGTH;
-
-  @TempDir static Path localDir;
-  private static JavaSparkContext context;
-
-  @BeforeAll
-  static void startContext() {
-    context = WriterFixture.newContext(localDir);
-  }
-
-  @AfterAll
-  static void stopContext() {
-    context.stop();
-  }
-
-  @AfterEach
-  void noFileIsLeft() throws IOException {
-    assertEquals(List.of(), WriterFixture.filesUnder(localDir));
-  }
 
   @ParameterizedTest
   @CsvSource({
@@ -228,7 +204,7 @@ class DirectShuffleWriterTest {
         assertNull(fixture.tier.store().get(fixture.dependency.shuffleId(), fixture.taskId));
         assertEquals(0, fixture.tier.allocatedBytes());
         assertEquals(1, fixture.tier.publishedInFiles.get());
-        assertEquals(1, fixture.tier.budgetSpent.get());
+        assertEquals(1, fixture.tier.gauge("outputsBeyondBudget"));
         // The output, its index and its checksums, and no spill.
         assertEquals(3, WriterFixture.filesUnder(localDir).size());
       }

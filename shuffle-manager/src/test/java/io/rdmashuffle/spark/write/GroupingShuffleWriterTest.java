@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rdmashuffle.spark.write.WriterFixture.Settings;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -16,14 +15,9 @@ import java.util.Random;
 import org.apache.spark.Aggregator;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.TaskKilledException;
-import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.serializer.JavaSerializer;
 import org.apache.spark.shuffle.ShuffleWriteProcessor;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import scala.Option;
@@ -32,27 +26,9 @@ import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 
 /** Records that stay objects until they are grouped, or are combined, come out right as well. */
-class GroupingShuffleWriterTest {
+class GroupingShuffleWriterTest extends WriterTestBase {
   private static final long TINY_MEMORY = 1 << 20;
   private static final ClassTag<Object> OBJECT = ClassTag$.MODULE$.Object();
-
-  @TempDir static Path localDir;
-  private static JavaSparkContext context;
-
-  @BeforeAll
-  static void startContext() {
-    context = WriterFixture.newContext(localDir);
-  }
-
-  @AfterAll
-  static void stopContext() {
-    context.stop();
-  }
-
-  @AfterEach
-  void noFileIsLeft() throws IOException {
-    assertEquals(List.of(), WriterFixture.filesUnder(localDir));
-  }
 
   @ParameterizedTest
   @CsvSource({

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rdmashuffle.spark.tier.TestTiers;
 import io.rdmashuffle.store.ChecksumAlgorithm;
 import io.rdmashuffle.store.MapOutput;
 import java.io.ByteArrayInputStream;
@@ -40,7 +41,6 @@ import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.serializer.Serializer;
 import org.apache.spark.serializer.SerializerManager;
 import org.apache.spark.shuffle.BaseShuffleHandle;
-import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.shuffle.ShuffleHandle;
 import org.apache.spark.shuffle.ShuffleWriter;
 import org.apache.spark.shuffle.sort.BypassMergeSortShuffleHandle;
@@ -62,7 +62,7 @@ final class WriterFixture implements AutoCloseable {
   private static final AtomicLong TASK_IDS = new AtomicLong(1);
   private static final ClassTag<Object> OBJECT = ClassTag$.MODULE$.Object();
 
-  final MemoryTierFake tier;
+  final TestTiers tier;
   final TaskContextImpl task;
   final TaskMemoryManager memory;
   final ShuffleWriteMetrics metrics = new ShuffleWriteMetrics();
@@ -104,7 +104,8 @@ final class WriterFixture implements AutoCloseable {
     numPartitions = settings.partitioner.numPartitions();
     serializer = settings.serializer == null ? new KryoSerializer(conf) : settings.serializer;
     checksumAlgorithm = settings.checksums;
-    tier = new MemoryTierFake(settings.budgetBytes, settings.checksums);
+    conf.set("spark.shuffle.checksum.algorithm", settings.checksums.name());
+    tier = TestTiers.inMemory(settings.budgetBytes);
     memory =
         new TaskMemoryManager(
             new UnifiedMemoryManager(conf, settings.taskMemoryBytes, 0, 1), taskId);
@@ -134,7 +135,7 @@ final class WriterFixture implements AutoCloseable {
                 ? Option.apply(CryptoStreamUtils$.MODULE$.createKey(conf))
                 : Option.empty());
     DirectWriters writers =
-        new DirectWriters(tier, conf, "1", SparkEnv.get().blockManager(), serializerManager);
+        new DirectWriters(tier.tiers(), conf, SparkEnv.get().blockManager(), serializerManager);
     writer = writers.create(handle(settings.isGrouping), taskId, task, metrics);
   }
 
@@ -260,13 +261,10 @@ final class WriterFixture implements AutoCloseable {
 
   private byte[] fileBlock(int partition) throws IOException {
     ShuffleBlockId id = new ShuffleBlockId(dependency.shuffleId(), taskId, partition);
-    try (InputStream in = files().getBlockData(id, Option.empty()).createInputStream()) {
+    try (InputStream in =
+        TestTiers.sparkResolver().getBlockData(id, Option.empty()).createInputStream()) {
       return in.readAllBytes();
     }
-  }
-
-  private IndexShuffleBlockResolver files() {
-    return new IndexShuffleBlockResolver(conf, SparkEnv.get().blockManager());
   }
 
   /** The records of a stored partition. */
@@ -285,8 +283,7 @@ final class WriterFixture implements AutoCloseable {
   /** Drops the output as the end of its shuffle would. */
   @Override
   public void close() {
-    files().removeDataByMap(dependency.shuffleId(), taskId);
-    tier.store().removeShuffle(dependency.shuffleId());
+    tier.tiers().removeShuffle(dependency.shuffleId());
     assertEquals(0, tier.allocatedBytes());
     tier.close();
   }

@@ -1,5 +1,6 @@
 package io.rdmashuffle.spark.write;
 
+import io.rdmashuffle.spark.tier.OutputTiers;
 import io.rdmashuffle.store.BudgetSpentException;
 import io.rdmashuffle.store.ChecksumAlgorithm;
 import io.rdmashuffle.store.MapOutput;
@@ -9,7 +10,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.WritableByteChannel;
-import org.apache.spark.shuffle.api.ShuffleExecutorComponents;
+import java.util.stream.LongStream;
 import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
 import org.apache.spark.shuffle.api.ShufflePartitionWriter;
 import org.apache.spark.shuffle.api.metadata.MapOutputCommitMessage;
@@ -21,31 +22,42 @@ import org.apache.spark.shuffle.api.metadata.MapOutputCommitMessage;
  * <p>The output is published to the driver, and acknowledged, before the commit returns and with it
  * the map status. Used by one task on one thread.
  */
-final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
-  private final MemoryTier tier;
-  private final ShuffleExecutorComponents files;
+final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
+  private final OutputTiers tiers;
   private final int shuffleId;
   private final long mapTaskId;
   private final int numPartitions;
+  private final ChecksumAlgorithm checksumAlgorithm;
+
+  /** Null when the output goes to files from the start. */
   private final MapOutputBuilder memory;
 
-  // Set once the output moved to files.
+  // Set once the output goes to files.
   private ShuffleMapOutputWriter file;
   private OutputStream fileStream;
   private int filePartition = -1;
 
-  MemoryMapOutputWriter(
-      MemoryTier tier,
-      ShuffleExecutorComponents files,
+  /**
+   * @param checksumAlgorithm of the checksums that come with the commit
+   */
+  TieredMapOutputWriter(
+      OutputTiers tiers,
       int shuffleId,
       long mapTaskId,
-      int numPartitions) {
-    this.tier = tier;
-    this.files = files;
+      int numPartitions,
+      ChecksumAlgorithm checksumAlgorithm)
+      throws IOException {
+    this.tiers = tiers;
     this.shuffleId = shuffleId;
     this.mapTaskId = mapTaskId;
     this.numPartitions = numPartitions;
-    memory = tier.store().begin(shuffleId, mapTaskId, numPartitions);
+    this.checksumAlgorithm = checksumAlgorithm;
+    if (tiers.isInMemory()) {
+      memory = tiers.store().begin(shuffleId, mapTaskId, numPartitions);
+    } else {
+      memory = null;
+      file = tiers.newFileWriter(shuffleId, mapTaskId, numPartitions);
+    }
   }
 
   @Override
@@ -69,24 +81,27 @@ final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
     }
     closeFileStream();
     MapOutputCommitMessage message = file.commitAllPartitions(checksums);
-    tier.publishInFiles(shuffleId, mapTaskId);
+    tiers.onCommittedInFiles(
+        shuffleId, mapTaskId, LongStream.of(message.getPartitionLengths()).sum());
     return message;
   }
 
   private MapOutputCommitMessage commitMemory(long[] checksums) throws BudgetSpentException {
     ChecksumAlgorithm algorithm =
         checksums.length == numPartitions && numPartitions > 0
-            ? tier.checksumAlgorithm()
+            ? checksumAlgorithm
             : ChecksumAlgorithm.NONE;
     long[] kept = algorithm == ChecksumAlgorithm.NONE ? new long[0] : checksums;
     MapOutput output = memory.commit(kept, algorithm);
-    tier.publish(output);
+    tiers.onCommitted(output);
     return MapOutputCommitMessage.of(memory.partitionLengths());
   }
 
   @Override
   public void abort(Throwable error) throws IOException {
-    memory.abort();
+    if (memory != null) {
+      memory.abort();
+    }
     try {
       closeFileStream();
     } finally {
@@ -98,8 +113,8 @@ final class MemoryMapOutputWriter implements ShuffleMapOutputWriter {
 
   /** Copies what is in memory to Spark's files and frees it. */
   private void moveToFiles() throws IOException {
-    tier.onBudgetSpent();
-    file = files.createMapOutputWriter(shuffleId, mapTaskId, numPartitions);
+    tiers.onBudgetSpent();
+    file = tiers.newFileWriter(shuffleId, mapTaskId, numPartitions);
     memory.forEachWritten(this::copyToFile);
     if (memory.currentPartition() >= 0) {
       openFilePartition(memory.currentPartition());

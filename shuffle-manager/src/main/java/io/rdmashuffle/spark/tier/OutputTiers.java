@@ -1,0 +1,166 @@
+package io.rdmashuffle.spark.tier;
+
+import io.rdmashuffle.conf.Durability;
+import io.rdmashuffle.store.BlockStore;
+import io.rdmashuffle.store.MapOutput;
+import io.rdmashuffle.transport.Deadline;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The map outputs of one executor: in memory, in files or both, as the durability asks and the
+ * budget allows. Used by all tasks of the executor.
+ */
+public final class OutputTiers {
+  private static final Logger LOG = LoggerFactory.getLogger(OutputTiers.class);
+
+  private final BlockStore store;
+  private final SparkFiles files;
+  private final FileTier fileTier;
+  private final Announcer announcer;
+  private final Durability durability;
+  private final boolean outlivesExecutor;
+  private final WriteBehind writeBehind;
+
+  private final LongAdder outputsBeyondBudget = new LongAdder();
+  private final LongAdder outputsWrittenThrough = new LongAdder();
+  private final LongAdder failedWrites = new LongAdder();
+
+  /**
+   * How far outputs are written behind.
+   *
+   * @param maxBytes most bytes that wait for it
+   * @param waitNs how long a task waits for room
+   * @param outlivesExecutor whether files are still read when the executor is gone, so that its end
+   *     waits for them
+   */
+  public record WriteBehindSettings(long maxBytes, long waitNs, boolean outlivesExecutor) {}
+
+  /**
+   * @param store outputs in memory; closed by these tiers
+   * @param announcer tells readers where outputs lie
+   */
+  public OutputTiers(
+      BlockStore store,
+      SparkFiles files,
+      Announcer announcer,
+      Durability durability,
+      WriteBehindSettings behind) {
+    this.store = store;
+    this.files = files;
+    this.announcer = announcer;
+    this.durability = durability;
+    fileTier = new FileTier(files);
+    outlivesExecutor = behind.outlivesExecutor();
+    writeBehind = new WriteBehind("rdma-write-behind", behind.maxBytes(), behind.waitNs());
+  }
+
+  /** Outputs in memory. */
+  public BlockStore store() {
+    return store;
+  }
+
+  /** Whether outputs go to memory at all, budget permitting. */
+  public boolean isInMemory() {
+    return durability != Durability.DISK && store.pool().budgetBytes() > 0;
+  }
+
+  /** Where an output goes that is not to be in memory. */
+  public ShuffleMapOutputWriter newFileWriter(int shuffleId, long mapTaskId, int numPartitions)
+      throws IOException {
+    return files.newWriter(shuffleId, mapTaskId, numPartitions);
+  }
+
+  /**
+   * An output was committed to memory: makes it known to readers, and sees to its files. What goes
+   * wrong is logged; the output is in memory all the same.
+   */
+  public void onCommitted(MapOutput output) {
+    if (durability == Durability.MEMORY_AND_DISK
+        && !writeBehind.offer(output.length(), () -> writeFiles(output))) {
+      outputsWrittenThrough.increment();
+      writeFiles(output);
+    }
+    announcer.publish(output);
+  }
+
+  /** An output was committed to files alone. */
+  public void onCommittedInFiles(int shuffleId, long mapTaskId, long bytes) {
+    fileTier.add(shuffleId, mapTaskId, bytes);
+    announcer.publishInFiles(shuffleId, mapTaskId);
+  }
+
+  /** The memory budget admitted no more of an output, which goes to files. */
+  public void onBudgetSpent() {
+    outputsBeyondBudget.increment();
+    if (outputsBeyondBudget.sum() == 1) {
+      LOG.warn(
+          "map outputs go to files from now and then: the {} MiB of"
+              + " spark.shuffle.rdma.memory.size are spent",
+          store.pool().budgetBytes() >> 20);
+    }
+  }
+
+  /** Writes the files of an output that is in memory still; returns whether they are there. */
+  private boolean writeFiles(MapOutput output) {
+    if (!output.pin()) {
+      return false;
+    }
+    try {
+      return fileTier.write(output);
+    } catch (IOException | RuntimeException e) {
+      failedWrites.increment();
+      if (failedWrites.sum() == 1) {
+        LOG.warn("{} stays in memory alone, and further ones may: no files for it", output, e);
+      }
+      return false;
+    } finally {
+      output.unpin();
+    }
+  }
+
+  /** Frees what a shuffle left in memory and files. */
+  public void removeShuffle(int shuffleId) {
+    store.removeShuffle(shuffleId);
+    fileTier.removeShuffle(shuffleId);
+  }
+
+  /** Adds counters under their names in the totals. */
+  public void addGauges(Map<String, Long> gauges) {
+    gauges.put("slabs", (long) store.pool().gauges().slabs());
+    gauges.put("slabBytes", store.pool().gauges().slabBytes());
+    gauges.put("memoryOutputs", (long) store.outputCount());
+    gauges.put("memoryOutputBytes", store.dataBytes());
+    gauges.put("fileOutputs", (long) fileTier.outputCount());
+    gauges.put("fileOutputBytes", fileTier.dataBytes());
+    gauges.put("writeBehindBytes", writeBehind.pendingBytes());
+    gauges.put("outputsBeyondBudget", outputsBeyondBudget.sum());
+    gauges.put("outputsWrittenThrough", outputsWrittenThrough.sum());
+    gauges.put("failedFileWrites", failedWrites.sum());
+  }
+
+  /**
+   * Ends the writing of files in the background. Where files outlive the executor, what waits is
+   * written first, as far as the deadline allows.
+   */
+  public void endWriting(Deadline deadline) {
+    long dropped = writeBehind.close(outlivesExecutor ? deadline : Deadline.after(Duration.ZERO));
+    if (dropped > 0 && outlivesExecutor) {
+      LOG.warn(
+          "{} bytes of map outputs were not written to files before the executor ended; readers"
+              + " compute them again. A smaller spark.shuffle.rdma.writeBehind.size leaves less to"
+              + " write at the end",
+          dropped);
+    }
+  }
+
+  /** Voids every output in memory, waiting for readers and writers until the deadline. */
+  public void close(Deadline deadline) {
+    store.close(deadline);
+  }
+}

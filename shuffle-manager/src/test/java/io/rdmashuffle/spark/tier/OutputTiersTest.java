@@ -1,0 +1,251 @@
+package io.rdmashuffle.spark.tier;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.rdmashuffle.conf.Durability;
+import io.rdmashuffle.spark.tier.OutputTiers.WriteBehindSettings;
+import io.rdmashuffle.store.ChecksumAlgorithm;
+import io.rdmashuffle.store.MapOutput;
+import io.rdmashuffle.store.MapOutputBuilder;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import java.util.zip.Adler32;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.storage.ShuffleBlockId;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import scala.Option;
+
+@Timeout(60)
+final class OutputTiersTest {
+  private static final int SHUFFLE = 7;
+  private static final int[] LENGTHS = {70_000, 0, 1, 5_000_000, 0};
+
+  @TempDir static Path localDir;
+  private static JavaSparkContext context;
+
+  @BeforeAll
+  static void startContext() {
+    context =
+        new JavaSparkContext(
+            new SparkConf()
+                .setMaster("local[1]")
+                .setAppName("test")
+                .set("spark.local.dir", localDir.toString())
+                .set("spark.ui.enabled", "false"));
+  }
+
+  @AfterAll
+  static void stopContext() {
+    context.stop();
+  }
+
+  @AfterEach
+  void noFileIsLeft() throws IOException {
+    assertEquals(List.of(), files());
+  }
+
+  private static List<String> files() throws IOException {
+    try (Stream<Path> paths = Files.walk(localDir)) {
+      return paths
+          .filter(Files::isRegularFile)
+          .map(path -> path.getFileName().toString())
+          .sorted()
+          .toList();
+    }
+  }
+
+  private static byte[] bytes(long mapTaskId, int partition) {
+    byte[] bytes = new byte[LENGTHS[partition]];
+    new Random(mapTaskId * 31 + partition).nextBytes(bytes);
+    return bytes;
+  }
+
+  private static long checksum(byte[] bytes) {
+    Adler32 sum = new Adler32();
+    sum.update(bytes);
+    return sum.getValue();
+  }
+
+  private static MapOutput commit(TestTiers tiers, long mapTaskId) throws IOException {
+    MapOutputBuilder builder = tiers.store().begin(SHUFFLE, mapTaskId, LENGTHS.length);
+    long[] checksums = new long[LENGTHS.length];
+    for (int i = 0; i < LENGTHS.length; i++) {
+      byte[] bytes = bytes(mapTaskId, i);
+      builder.startPartition(i);
+      builder.write(bytes, 0, bytes.length);
+      checksums[i] = checksum(bytes);
+    }
+    MapOutput output = builder.commit(checksums, ChecksumAlgorithm.ADLER32);
+    tiers.tiers().onCommitted(output);
+    return output;
+  }
+
+  private static void assertInFiles(long mapTaskId) throws IOException {
+    IndexShuffleBlockResolver resolver = TestTiers.sparkResolver();
+    long[] checksums = new long[LENGTHS.length];
+    for (int i = 0; i < LENGTHS.length; i++) {
+      ShuffleBlockId id = new ShuffleBlockId(SHUFFLE, mapTaskId, i);
+      try (InputStream in = resolver.getBlockData(id, Option.empty()).createInputStream()) {
+        assertArrayEquals(bytes(mapTaskId, i), in.readAllBytes());
+      }
+      checksums[i] = checksum(bytes(mapTaskId, i));
+    }
+    assertArrayEquals(
+        checksums,
+        resolver.getChecksums(
+            resolver.getChecksumFile(SHUFFLE, mapTaskId, "ADLER32", Option.empty()),
+            LENGTHS.length));
+  }
+
+  private static TestTiers tiers(Durability durability, long writeBehindBytes) {
+    return new TestTiers(
+        64 << 20,
+        durability,
+        new WriteBehindSettings(writeBehindBytes, TimeUnit.SECONDS.toNanos(30), true));
+  }
+
+  @Test
+  void memoryAloneWritesNoFile() throws Exception {
+    try (TestTiers tiers = tiers(Durability.MEMORY, 64 << 20)) {
+      commit(tiers, 1);
+      assertEquals(1, tiers.published.get());
+      tiers.endWriting();
+      assertEquals(List.of(), files());
+    }
+  }
+
+  @Test
+  void writtenBehindAnOutputIsInMemoryAndInSparksFiles() throws Exception {
+    try (TestTiers tiers = tiers(Durability.MEMORY_AND_DISK, 64 << 20)) {
+      MapOutput output = commit(tiers, 1);
+      assertEquals(1, tiers.published.get());
+      tiers.await("fileOutputs", 1);
+      assertInFiles(1);
+      assertEquals(output.length(), tiers.gauge("fileOutputBytes"));
+      assertEquals(output, tiers.store().get(SHUFFLE, 1));
+      assertEquals(0, tiers.publishedInFiles.get());
+      tiers.tiers().removeShuffle(SHUFFLE);
+      assertEquals(0, tiers.gauge("fileOutputBytes"));
+      assertEquals(0, tiers.allocatedBytes());
+    }
+  }
+
+  @Test
+  void theEndWaitsForFilesThatOutliveTheExecutor() throws Exception {
+    try (TestTiers tiers = tiers(Durability.MEMORY_AND_DISK, 64 << 20)) {
+      for (int i = 0; i < 4; i++) {
+        commit(tiers, i);
+      }
+      tiers.endWriting();
+      for (int i = 0; i < 4; i++) {
+        assertInFiles(i);
+      }
+      tiers.tiers().removeShuffle(SHUFFLE);
+    }
+  }
+
+  @Test
+  void whatFindsNoRoomInTheQueueIsWrittenByItsTask() throws Exception {
+    try (TestTiers tiers = tiers(Durability.MEMORY_AND_DISK, 0)) {
+      commit(tiers, 1);
+      assertInFiles(1);
+      assertEquals(1, tiers.gauge("outputsWrittenThrough"));
+      tiers.tiers().removeShuffle(SHUFFLE);
+    }
+  }
+
+  @Test
+  void filesThatCannotBeWrittenLeaveTheOutputInMemory() throws Exception {
+    try (TestTiers tiers = tiers(Durability.MEMORY_AND_DISK, 64 << 20)) {
+      // A directory where the index file is to be.
+      Path index = TestTiers.sparkResolver().getIndexFile(SHUFFLE, 1, Option.empty()).toPath();
+      Files.createDirectories(index.resolve("in the way"));
+      commit(tiers, 1);
+      tiers.await("failedFileWrites", 1);
+      assertEquals(0, tiers.gauge("fileOutputs"));
+      assertTrue(tiers.store().contains(SHUFFLE, 1));
+      assertEquals(1, tiers.published.get());
+      tiers.tiers().removeShuffle(SHUFFLE);
+      Files.delete(index.resolve("in the way"));
+      Files.delete(index);
+    }
+  }
+
+  @Test
+  void onDiskAloneTakesNoMemory() throws Exception {
+    try (TestTiers tiers = tiers(Durability.DISK, 0)) {
+      assertFalse(tiers.tiers().isInMemory());
+    }
+  }
+
+  /** Stops in the middle of writing until it is told to go on. */
+  private static final class SlowFiles implements OutputFiles {
+    final CountDownLatch writing = new CountDownLatch(1);
+    final CountDownLatch goOn = new CountDownLatch(1);
+    final AtomicInteger deleted = new AtomicInteger();
+
+    @Override
+    public void write(MapOutput output) throws IOException {
+      writing.countDown();
+      try {
+        if (!goOn.await(30, TimeUnit.SECONDS)) {
+          throw new IOException("nobody says to go on");
+        }
+      } catch (InterruptedException e) {
+        throw new IOException(e);
+      }
+    }
+
+    @Override
+    public void delete(int shuffleId, long mapTaskId) {
+      deleted.incrementAndGet();
+    }
+  }
+
+  @Test
+  void anOutputRemovedWhileItIsWrittenLeavesNoFile() throws Exception {
+    SlowFiles files = new SlowFiles();
+    FileTier fileTier = new FileTier(files);
+    try (TestTiers tiers = tiers(Durability.MEMORY, 0)) {
+      MapOutput output = commit(tiers, 1);
+      CompletableFuture<Boolean> written =
+          CompletableFuture.supplyAsync(() -> write(fileTier, output));
+      assertTrue(files.writing.await(30, TimeUnit.SECONDS));
+      assertFalse(fileTier.write(output), "another thread is at it");
+      fileTier.removeShuffle(SHUFFLE);
+      assertEquals(0, files.deleted.get(), "not while it is written");
+      files.goOn.countDown();
+      assertFalse(written.get(30, TimeUnit.SECONDS));
+      assertEquals(1, files.deleted.get());
+      assertFalse(fileTier.contains(SHUFFLE, 1));
+      assertEquals(0, fileTier.dataBytes());
+    }
+  }
+
+  private static boolean write(FileTier fileTier, MapOutput output) {
+    try {
+      return fileTier.write(output);
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
