@@ -17,7 +17,9 @@ import org.apache.spark.sql.SparkSession;
 /**
  * An application on {@code local-cluster} in this JVM: real executor processes on one host.
  *
- * <p>The plugin is given to it as a user would: its class name and its jar, nothing else.
+ * <p>The plugin is given to it as a user would: its class name and its jar, nothing else. The jar
+ * goes with the application where that line of Spark can do so, else it is named as one that every
+ * host has.
  */
 public final class LocalCluster implements AutoCloseable {
   /** The one setting users make. */
@@ -55,8 +57,12 @@ public final class LocalCluster implements AutoCloseable {
     List<Path> jars = new ArrayList<>(HarnessPaths.userJars());
     SparkConf conf = new SparkConf();
     if (spec.mode() == ShuffleMode.PLUGIN) {
-      jars.add(HarnessPaths.pluginJar());
       conf.set("spark.shuffle.manager", PLUGIN_CLASS);
+      if (SparkLine.current().loadsManagerFromUserJars()) {
+        jars.add(HarnessPaths.pluginJar());
+      } else {
+        conf.set("spark.executor.extraClassPath", HarnessPaths.pluginJar().toString());
+      }
     }
     conf.setAppName(spec.name())
         .setMaster(

@@ -98,7 +98,13 @@ class BadInputTest {
               try (LocalCluster cluster =
                   PluginApp.start(
                       "bad-nojar",
-                      Map.of("spark.jars", jobsOnly, "spark.deploy.maxExecutorRetries", "1"))) {
+                      Map.of(
+                          "spark.jars",
+                          jobsOnly,
+                          "spark.executor.extraClassPath",
+                          "",
+                          "spark.deploy.maxExecutorRetries",
+                          "1"))) {
                 assertRight(cluster);
               }
             });

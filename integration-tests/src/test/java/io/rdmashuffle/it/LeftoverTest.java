@@ -38,27 +38,31 @@ class LeftoverTest {
           .executors()
           .forEach(
               executor -> assertFalse(executor.counts().mappings().isEmpty(), "no slab to free"));
-      List<String> left =
-          cluster
-              .java()
-              .parallelize(List.of(1, 2), EXECUTORS)
-              .map(
-                  i -> {
-                    // Long enough that the other executor gets the other task.
-                    TimeUnit.SECONDS.sleep(4);
-                    ProcessCounts before = ProcessCounts.of(ProcessHandle.current().pid());
-                    SparkEnv.get().shuffleManager().stop();
-                    ProcessCounts after = ProcessCounts.of(ProcessHandle.current().pid());
-                    return after.none() ? "" : "before: " + before + " after: " + after;
-                  })
-              .collect();
+      List<String> left = leftInExecutorsAfterStop(cluster);
       System.out.println("left in executors after stop(): " + left);
       assertEquals(List.of("", ""), left);
     }
   }
 
-  /** Spark's own stop returns before all of its threads have. */
-  private static ProcessCounts afterAWhile() throws InterruptedException {
+  /** Stops the manager of each executor; what it then still holds, or an empty text. */
+  static List<String> leftInExecutorsAfterStop(LocalCluster cluster) {
+    return cluster
+        .java()
+        .parallelize(List.of(1, 2), EXECUTORS)
+        .map(
+            i -> {
+              // Long enough that the other executor gets the other task.
+              TimeUnit.SECONDS.sleep(4);
+              ProcessCounts before = ProcessCounts.of(ProcessHandle.current().pid());
+              SparkEnv.get().shuffleManager().stop();
+              ProcessCounts after = ProcessCounts.of(ProcessHandle.current().pid());
+              return after.none() ? "" : "before: " + before + " after: " + after;
+            })
+        .collect();
+  }
+
+  /** What this process holds; Spark's own stop returns before all of its threads have ended. */
+  static ProcessCounts afterAWhile() throws InterruptedException {
     ProcessCounts counts = ProcessCounts.of(ProcessHandle.current().pid());
     for (int i = 0; i < 50 && !counts.none(); i++) {
       TimeUnit.MILLISECONDS.sleep(100);

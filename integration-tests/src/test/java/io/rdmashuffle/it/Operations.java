@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.apache.spark.HashPartitioner;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -66,6 +67,14 @@ final class Operations {
         Operation.rdd("a record of 64 MB", Operations::largeRecord),
         Operation.rdd("1 map × 2000 reducers", s -> grid(s, 1, 2000, 40_000)),
         Operation.rdd("500 maps × 50 reducers", s -> grid(s, 500, 50, 200)));
+  }
+
+  /** One of {@link #kinds} or {@link #shapes}. */
+  static Operation named(String name) {
+    return Stream.concat(kinds().stream(), shapes().stream())
+        .filter(operation -> operation.name().equals(name))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("no operation " + name));
   }
 
   private static JavaSparkContext context(SparkSession spark) {
