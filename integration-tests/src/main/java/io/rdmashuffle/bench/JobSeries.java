@@ -2,51 +2,45 @@ package io.rdmashuffle.bench;
 
 import io.rdmashuffle.harness.JobReport;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** Runs of one job, pair by pair. */
+/** All measured runs of one job: by start of the applications, by round, by side. */
 final class JobSeries {
-  private final List<JobReport> base = new ArrayList<>();
-  private final List<JobReport> plugin = new ArrayList<>();
+  private final List<List<List<JobReport>>> starts = new ArrayList<>();
 
-  /** Adds two runs made one after the other. */
-  void add(JobReport baseRun, JobReport pluginRun) {
-    base.add(baseRun);
-    plugin.add(pluginRun);
+  /** What follows was measured with applications started afresh. */
+  void startAfresh() {
+    starts.add(new ArrayList<>());
   }
 
-  List<JobReport> base() {
-    return base;
+  /**
+   * Adds runs made one after the other.
+   *
+   * @param bySide one of each side, in the order of the sides
+   */
+  void add(List<JobReport> bySide) {
+    starts.get(starts.size() - 1).add(List.copyOf(bySide));
   }
 
-  List<JobReport> plugin() {
-    return plugin;
+  /** All runs of a side. */
+  List<JobReport> runs(int side) {
+    return starts.stream().flatMap(List::stream).map(round -> round.get(side)).toList();
   }
 
-  /** Of each pair, how much faster the plugin was; sorted. */
-  double[] speedups() {
-    double[] ratios = new double[base.size()];
-    for (int i = 0; i < ratios.length; i++) {
-      ratios[i] = base.get(i).seconds() / plugin.get(i).seconds();
-    }
-    Arrays.sort(ratios);
-    return ratios;
+  /** Of each round, how many times longer {@code base} took than {@code other}, by start. */
+  List<double[]> speedups(int base, int other) {
+    return starts.stream()
+        .map(
+            rounds ->
+                rounds.stream()
+                    .mapToDouble(r -> r.get(base).seconds() / r.get(other).seconds())
+                    .toArray())
+        .toList();
   }
 
-  double medianSpeedup() {
-    return median(speedups());
-  }
-
-  static double median(List<JobReport> runs, ToDoubleFunction<JobReport> value) {
-    double[] values = runs.stream().mapToDouble(value).toArray();
-    Arrays.sort(values);
-    return median(values);
-  }
-
-  private static double median(double[] sorted) {
-    int middle = sorted.length / 2;
-    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  /** The median over all runs of a side. */
+  double median(int side, ToDoubleFunction<JobReport> value) {
+    return Statistics.median(runs(side), value);
   }
 }

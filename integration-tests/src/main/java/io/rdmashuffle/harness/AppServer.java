@@ -18,6 +18,9 @@ import java.util.concurrent.TimeUnit;
  * SparkContext, and comparisons need two alive.
  */
 public final class AppServer {
+  /** What Spark's cleaner needs: it looks every 100 ms, and then asks the executors. */
+  private static final long CLEANING_MILLIS = 400;
+
   private final ObjectInputStream commands;
   private final ObjectOutputStream replies;
 
@@ -63,13 +66,24 @@ public final class AppServer {
             TimeUnit.SECONDS);
     try {
       Job job = Jobs.byName(run.job());
-      return new AppReply.Done(runner.run(job, run.input()));
+      JobReport report = runner.run(job, run.input());
+      dropShuffles();
+      return new AppReply.Done(report);
     } catch (Exception e) {
       return new AppReply.Failed(stackTrace(e));
     } finally {
       ticks.cancel(false);
       timer.shutdown();
     }
+  }
+
+  /**
+   * Spark frees a shuffle once the driver's collector finds it unused. Without this it would happen
+   * at any time, and be a part of whichever run that meets.
+   */
+  private static void dropShuffles() throws InterruptedException {
+    System.gc();
+    Thread.sleep(CLEANING_MILLIS);
   }
 
   private void trySend(AppReply reply) {

@@ -17,7 +17,7 @@ final class MetricsListener extends SparkListener {
     TaskMetrics metrics = end.taskMetrics();
     if (metrics == null) {
       // A lost executor's task has none.
-      sum = sum.plus(new ShuffleMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, failed));
+      sum = sum.plus(new ShuffleMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, failed));
       return;
     }
     ShuffleReadMetrics read = metrics.shuffleReadMetrics();
@@ -36,6 +36,7 @@ final class MetricsListener extends SparkListener {
                 metrics.diskBytesSpilled(),
                 metrics.executorCpuTime(),
                 metrics.executorRunTime(),
+                metrics.jvmGCTime(),
                 1,
                 failed));
   }

@@ -52,7 +52,7 @@ public final class Options {
     return values.getOrDefault(name, List.of());
   }
 
-  /** A number of at least zero. */
+  /** A number above zero. */
   public double number(String name, double byDefault) {
     String text = last(name).orElse(Double.toString(byDefault));
     try {
@@ -64,6 +64,21 @@ public final class Options {
       // Reported below with what was expected.
     }
     throw new IllegalArgumentException(name + ": expected a number above 0, found '" + text + "'");
+  }
+
+  /** A whole number of at least one. */
+  public int count(String name, int byDefault) {
+    String text = last(name).orElse(Integer.toString(byDefault));
+    try {
+      int value = Integer.parseInt(text);
+      if (value > 0) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // Reported below with what was expected.
+    }
+    throw new IllegalArgumentException(
+        name + ": expected a whole number above 0, found '" + text + "'");
   }
 
   /** {@code K=V} options as a map. */

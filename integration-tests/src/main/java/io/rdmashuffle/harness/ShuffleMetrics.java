@@ -15,13 +15,14 @@ public record ShuffleMetrics(
     long spilledToDisk,
     long cpuNanos,
     long runMillis,
+    long gcMillis,
     long tasks,
     long failedTasks)
     implements Serializable {
 
   /** Nothing counted. */
   public static final ShuffleMetrics ZERO =
-      new ShuffleMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+      new ShuffleMetrics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
   /** Field by field. */
   public ShuffleMetrics plus(ShuffleMetrics o) {
@@ -46,6 +47,7 @@ public record ShuffleMetrics(
         spilledToDisk + sign * o.spilledToDisk,
         cpuNanos + sign * o.cpuNanos,
         runMillis + sign * o.runMillis,
+        gcMillis + sign * o.gcMillis,
         tasks + sign * o.tasks,
         failedTasks + sign * o.failedTasks);
   }

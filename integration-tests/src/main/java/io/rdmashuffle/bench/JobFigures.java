@@ -1,0 +1,123 @@
+package io.rdmashuffle.bench;
+
+import io.rdmashuffle.harness.JobReport;
+import io.rdmashuffle.harness.Table;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** What a comparison of jobs found, as a table and as figures for programs. */
+final class JobFigures {
+  private final List<String> sides;
+  private final Map<String, JobSeries> series;
+  private final Bootstrap bootstrap = new Bootstrap();
+
+  /**
+   * @param sides labels; the last one is what the others are compared with
+   * @param series by job, each with runs of all sides
+   */
+  JobFigures(List<String> sides, Map<String, JobSeries> series) {
+    this.sides = List.copyOf(sides);
+    this.series = series;
+  }
+
+  /** Medians of each side, ratios, and where the time goes. */
+  Table table() {
+    Table table =
+        new Table(
+            "job",
+            "shuffle",
+            "median",
+            "plugin's speed-up",
+            "task time",
+            "CPU",
+            "GC",
+            "write",
+            "fetch wait",
+            "written",
+            "spilled");
+    series.forEach(
+        (job, runs) -> {
+          for (int side = 0; side < sides.size(); side++) {
+            table.add(row(side == 0 ? job : "", runs, side));
+          }
+        });
+    return table;
+  }
+
+  private String[] row(String job, JobSeries runs, int side) {
+    return new String[] {
+      job,
+      sides.get(side),
+      seconds(runs.median(side, JobReport::seconds)),
+      side == plugin() ? "" : speedup(runs, side).toString(),
+      seconds(runs.median(side, r -> r.metrics().runMillis() / 1e3)),
+      seconds(runs.median(side, r -> r.metrics().cpuNanos() / 1e9)),
+      seconds(runs.median(side, r -> r.metrics().gcMillis() / 1e3)),
+      seconds(runs.median(side, r -> r.metrics().writeNanos() / 1e9)),
+      seconds(runs.median(side, r -> r.metrics().fetchWaitMillis() / 1e3)),
+      Table.bytes((long) runs.median(side, r -> r.metrics().writtenBytes())),
+      Table.bytes((long) runs.median(side, r -> r.metrics().spilledToDisk()))
+    };
+  }
+
+  /** What the table's columns mean, and the means over all jobs. */
+  List<String> legend() {
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        "Speed-up above 1: the plugin is faster. Median of the ratios within a round, with the 95 %"
+            + " interval of a bootstrap over starts and rounds.");
+    lines.add("Task time, CPU and so on are sums over the tasks of a run.");
+    for (int side = 0; side < plugin(); side++) {
+      lines.add("Geometric mean over " + sides.get(side) + ": " + mean(side));
+    }
+    return lines;
+  }
+
+  private Interval speedup(JobSeries runs, int side) {
+    return bootstrap.ofMedian(runs.speedups(side, plugin()));
+  }
+
+  private Interval mean(int side) {
+    return bootstrap.ofGeometricMean(
+        series.values().stream().map(runs -> runs.speedups(side, plugin())).toList());
+  }
+
+  private int plugin() {
+    return sides.size() - 1;
+  }
+
+  private static String seconds(double value) {
+    return String.format(Locale.ROOT, "%.2f s", value);
+  }
+
+  /** All of it and every run. */
+  Map<String, Object> forPrograms() {
+    List<Map<String, Object>> jobs = new ArrayList<>();
+    series.forEach(
+        (job, runs) -> {
+          Map<String, Object> row = new LinkedHashMap<>();
+          row.put("job", job);
+          for (int side = 0; side < plugin(); side++) {
+            row.put("speedup over " + sides.get(side), speedup(runs, side));
+            row.put("speedups over " + sides.get(side), runs.speedups(side, plugin()));
+          }
+          for (int side = 0; side < sides.size(); side++) {
+            row.put(sides.get(side), runs.runs(side).stream().map(JobFigures::figures).toList());
+          }
+          jobs.add(row);
+        });
+    Map<String, Object> figures = new LinkedHashMap<>();
+    figures.put("jobs", jobs);
+    for (int side = 0; side < plugin(); side++) {
+      figures.put("geometric mean over " + sides.get(side), mean(side));
+    }
+    return figures;
+  }
+
+  private static Map<String, Object> figures(JobReport run) {
+    return Map.of("seconds", run.seconds(), "spark", run.metrics(), "plugin", run.totals());
+  }
+}
