@@ -1,6 +1,5 @@
 package io.rdmashuffle.bench;
 
-import io.rdmashuffle.harness.ProcessCounts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -39,26 +38,16 @@ final class FetchLoop {
     }
   }
 
-  /** Fetches for at least that long, whole rounds over all blocks. */
+  /** Fetches for at least that long, whole rounds over all blocks; one round at least. */
   FetchSample run(double minSeconds, long serverPid) throws InterruptedException {
-    long self = ProcessHandle.current().pid();
-    double readerBefore = ProcessCounts.cpuSeconds(self);
-    double serverBefore = ProcessCounts.cpuSeconds(serverPid);
-    long start = System.nanoTime();
     AtomicLong bytes = new AtomicLong();
     long count = 0;
-    double seconds;
+    ReaderCosts costs = new ReaderCosts(serverPid);
     do {
       fetchAll((id, buffer) -> bytes.addAndGet(buffer.size()));
       count += blocks.ids().size();
-      seconds = (System.nanoTime() - start) / 1e9;
-    } while (seconds < minSeconds);
-    return new FetchSample(
-        seconds,
-        count,
-        bytes.get(),
-        ProcessCounts.cpuSeconds(self) - readerBefore,
-        ProcessCounts.cpuSeconds(serverPid) - serverBefore);
+    } while (costs.seconds() < minSeconds);
+    return costs.sample(count, bytes.get());
   }
 
   /** Checksum of each block. */

@@ -45,14 +45,17 @@ record FetchShape(String name, int blockBytes, int maps, int reducers) {
     return shuffled;
   }
 
-  /** The blocks of the shuffle that lie in an executor. */
-  static BlockSet blocksIn(String executorId, JavaPairRDD<Integer, byte[]> shuffled) {
-    int shuffleId = ((ShuffleDependency<?, ?, ?>) shuffled.rdd().dependencies().head()).shuffleId();
+  /** The number by which Spark knows a shuffle. */
+  static int idOf(JavaPairRDD<?, ?> shuffled) {
+    return ((ShuffleDependency<?, ?, ?>) shuffled.rdd().dependencies().head()).shuffleId();
+  }
+
+  /** The blocks of a shuffle that lie in an executor; may be called anywhere in the application. */
+  static BlockSet blocksIn(String executorId, int shuffleId, int partitions) {
     var byExecutor =
         SparkEnv.get()
             .mapOutputTracker()
-            .getMapSizesByExecutorId(
-                shuffleId, 0, Integer.MAX_VALUE, 0, shuffled.getNumPartitions());
+            .getMapSizesByExecutorId(shuffleId, 0, Integer.MAX_VALUE, 0, partitions);
     while (byExecutor.hasNext()) {
       var entry = byExecutor.next();
       BlockManagerId where = entry._1();

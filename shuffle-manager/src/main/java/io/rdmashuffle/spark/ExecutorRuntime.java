@@ -206,6 +206,11 @@ public final class ExecutorRuntime implements AutoCloseable {
     directory.report(counters);
   }
 
+  /** Bytes that transports put into receive memory since the start, index blocks included. */
+  public long transportedBytes() {
+    return transports.bytesRead();
+  }
+
   private Map<String, Long> gauges() {
     Map<String, Long> gauges = transports.gauges();
     tiers.addGauges(gauges);

@@ -114,6 +114,11 @@ final class Transports implements AutoCloseable {
     return gauges;
   }
 
+  /** Bytes read over all of them since the start. */
+  long bytesRead() {
+    return available.stream().mapToLong(t -> t.counters().bytesRead.sum()).sum();
+  }
+
   @Override
   public void close() {
     for (int i = open.size() - 1; i >= 0; i--) {
