@@ -6,6 +6,7 @@ import io.rdmashuffle.conf.RdmaShuffleConf;
 import io.rdmashuffle.spark.directory.ClientSettings;
 import io.rdmashuffle.spark.directory.DirectoryClient;
 import io.rdmashuffle.spark.read.BlockFetcher;
+import io.rdmashuffle.spark.read.FileReads;
 import io.rdmashuffle.spark.read.OneSidedBlockStoreClient;
 import io.rdmashuffle.spark.read.ReadServices;
 import io.rdmashuffle.spark.read.ServiceThenOwner;
@@ -29,6 +30,8 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.storage.BlockManager;
+import org.apache.spark.network.util.MapConfigProvider;
+import org.apache.spark.network.util.TransportConf;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -123,6 +126,10 @@ public final class ExecutorRuntime implements AutoCloseable {
                 indexCache,
                 accounting,
                 threads.continuations(),
+                new FileReads(
+                    threads.fileReads(),
+                    new TransportConf(
+                        "shuffle", new MapConfigProvider(SparkSettings.asMap(sparkConf)))),
                 conf.shuffle(),
                 conf.transport()),
             tcpFetcher(env),

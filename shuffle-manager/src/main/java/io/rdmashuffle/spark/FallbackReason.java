@@ -38,8 +38,6 @@ public enum FallbackReason {
   FILE_TIER,
   /** Receive buffers did not become free before the deadline. */
   NO_RECEIVE_BUFFER,
-  /** Spark wants the block in a file, for its size. */
-  TO_DISK,
   /** Spark encrypts its network and the blocks are plain: RDMA would put them on the wire. */
   CLEARTEXT_FORBIDDEN;
 

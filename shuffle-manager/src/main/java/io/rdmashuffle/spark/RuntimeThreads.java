@@ -14,16 +14,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * The plugin's threads in an executor beside those of the transports: all daemons, all named {@code
  * rdma-…}. One drives deadlines, one goes on with requests that waited for memory, and a few, which
- * come and go, start TCP fetches on behalf of threads that must not wait for a connection.
+ * come and go, start TCP fetches on behalf of threads that must not wait for a connection, or copy
+ * large blocks to files.
  */
 final class RuntimeThreads {
   private static final long TICK_MS = 100;
   private static final int MAX_FALLBACK_THREADS = 8;
+  private static final int MAX_FILE_THREADS = 4;
   private static final long IDLE_SECONDS = 10;
 
   private final ScheduledThreadPoolExecutor timer;
   private final ThreadPoolExecutor continuations;
   private final ThreadPoolExecutor fallbacks;
+  private final ThreadPoolExecutor fileReads;
 
   RuntimeThreads(ReceivePool receivePool) {
     timer = new ScheduledThreadPoolExecutor(1, daemons("rdma-timer"));
@@ -36,6 +39,7 @@ final class RuntimeThreads {
             TimeUnit.MILLISECONDS);
     continuations = pool(1, "rdma-fetch");
     fallbacks = pool(MAX_FALLBACK_THREADS, "rdma-fallback");
+    fileReads = pool(MAX_FILE_THREADS, "rdma-file");
   }
 
   private static ThreadPoolExecutor pool(int threads, String name) {
@@ -70,10 +74,15 @@ final class RuntimeThreads {
     return fallbacks;
   }
 
+  /** Runs reads into files, which wait for the reads and for the disk. */
+  Executor fileReads() {
+    return fileReads;
+  }
+
   /** Ends all threads; those still at work when the deadline passes are interrupted. */
   void close(Deadline deadline) {
     timer.shutdownNow();
-    for (ThreadPoolExecutor pool : new ThreadPoolExecutor[] {continuations, fallbacks}) {
+    for (ThreadPoolExecutor pool : new ThreadPoolExecutor[] {fileReads, continuations, fallbacks}) {
       pool.shutdown();
       try {
         if (!pool.awaitTermination(deadline.remainingMs(), TimeUnit.MILLISECONDS)) {

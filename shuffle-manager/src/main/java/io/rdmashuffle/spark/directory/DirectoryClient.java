@@ -154,8 +154,21 @@ public final class DirectoryClient implements AutoCloseable {
    */
   public boolean ensureLocated(int shuffleId, long[] mapTaskIds, Deadline deadline)
       throws DirectoryException, InterruptedException {
+    return ensureLocatedOn(null, shuffleId, mapTaskIds, deadline);
+  }
+
+  /**
+   * As {@link #ensureLocated}, for outputs that Spark says are on one executor. What the cache has
+   * on another one has moved since, as it does when executors are decommissioned, so the driver is
+   * asked again.
+   */
+  public boolean ensureLocatedOn(
+      String holderId, int shuffleId, long[] mapTaskIds, Deadline deadline)
+      throws DirectoryException, InterruptedException {
     checkOpen();
-    return shuffles.computeIfAbsent(shuffleId, this::newLocations).ensure(mapTaskIds, deadline);
+    return shuffles
+        .computeIfAbsent(shuffleId, this::newLocations)
+        .ensure(mapTaskIds, holderId, deadline);
   }
 
   private ShuffleLocations newLocations(int shuffleId) {

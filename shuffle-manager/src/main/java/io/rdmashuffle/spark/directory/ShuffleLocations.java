@@ -78,22 +78,31 @@ final class ShuffleLocations {
     return true;
   }
 
-  private boolean knows(long mapTaskId) {
+  private boolean knows(long mapTaskId, String expectedExecutorId) {
     int handle = table.find(mapTaskId);
-    return handle >= 0 && peers.executorId(table.ordinal(handle)) != null;
+    if (handle < 0) {
+      return false;
+    }
+    String executorId = peers.executorId(table.ordinal(handle));
+    return executorId != null
+        && (expectedExecutorId == null || expectedExecutorId.equals(executorId));
   }
 
-  private boolean knowsAll(long[] mapTaskIds) {
+  private boolean knowsAll(long[] mapTaskIds, String expectedExecutorId) {
     for (long mapTaskId : mapTaskIds) {
-      if (!knows(mapTaskId)) {
+      if (!knows(mapTaskId, expectedExecutorId)) {
         return false;
       }
     }
     return true;
   }
 
-  /** Whether all outputs are known, after asking the driver if need be. */
-  boolean ensure(long[] mapTaskIds, Deadline deadline)
+  /**
+   * Whether all outputs are known, after asking the driver if need be.
+   *
+   * @param executorId where they are expected, since outputs move; null for anywhere
+   */
+  boolean ensure(long[] mapTaskIds, String executorId, Deadline deadline)
       throws DirectoryException, InterruptedException {
     lastUsedNs = System.nanoTime();
     long ticket = -1;
@@ -102,7 +111,7 @@ final class ShuffleLocations {
       CompletableFuture<Void> begun = null;
       int from;
       synchronized (this) {
-        if (knowsAll(mapTaskIds)) {
+        if (knowsAll(mapTaskIds, executorId)) {
           return true;
         }
         if (closedBy != null) {

@@ -8,9 +8,32 @@ import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
 
-/** The optional end-to-end check of what was read against the checksums in the index block. */
+/**
+ * The optional end-to-end check of adjacent partitions, as their bytes pass by, against the
+ * checksums in the index block. Used by one thread.
+ */
 final class BlockChecksums {
-  private BlockChecksums() {}
+  private final IndexBlock index;
+  private final int endPartition;
+
+  /** Null when the map output has no checksums. */
+  private final Checksum checksum;
+
+  private int partition;
+  private long leftOfPartition;
+  private boolean isIntact = true;
+
+  /**
+   * @param startPartition first of the partitions whose bytes will be accepted, one behind the
+   *     other
+   */
+  BlockChecksums(IndexBlock index, int startPartition, int endPartition) {
+    this.index = index;
+    this.endPartition = endPartition;
+    checksum = newChecksum(index.header().checksumAlgorithm());
+    partition = startPartition;
+    leftOfPartition = index.partitionLength(startPartition);
+  }
 
   /**
    * Whether each of the partitions has the checksum it was written with; true when the map output
@@ -20,33 +43,48 @@ final class BlockChecksums {
    */
   static boolean match(
       IndexBlock index, int startPartition, int endPartition, ByteBuffer[] pieces) {
-    ChecksumAlgorithm algorithm = index.header().checksumAlgorithm();
-    if (algorithm == ChecksumAlgorithm.NONE) {
-      return true;
+    BlockChecksums check = new BlockChecksums(index, startPartition, endPartition);
+    for (ByteBuffer piece : pieces) {
+      check.accept(piece);
     }
-    Checksum checksum = newChecksum(algorithm);
-    ByteBuffer[] unread = Buffers.duplicates(pieces);
-    int piece = 0;
-    for (int partition = startPartition; partition < endPartition; partition++) {
-      long left = index.partitionLength(partition);
-      boolean isEmpty = left == 0;
-      checksum.reset();
-      while (left > 0) {
-        ByteBuffer bytes = unread[piece];
-        int count = (int) Math.min(left, bytes.remaining());
-        checksum.update(bytes.slice(bytes.position(), count));
-        bytes.position(bytes.position() + count);
-        left -= count;
-        if (!bytes.hasRemaining()) {
-          piece++;
-        }
+    return check.isIntact();
+  }
+
+  /** Takes the next bytes; their position does not move. */
+  void accept(ByteBuffer piece) {
+    if (checksum == null) {
+      return;
+    }
+    ByteBuffer bytes = piece.duplicate();
+    while (bytes.hasRemaining()) {
+      if (leftOfPartition == 0) {
+        nextPartition();
       }
-      // Spark leaves the checksum of a partition that was never written at its initial value.
-      if (!isEmpty && checksum.getValue() != index.checksum(partition)) {
-        return false;
+      int count = (int) Math.min(leftOfPartition, bytes.remaining());
+      checksum.update(bytes.slice(bytes.position(), count));
+      bytes.position(bytes.position() + count);
+      leftOfPartition -= count;
+      if (leftOfPartition == 0) {
+        isIntact &= checksum.getValue() == index.checksum(partition);
       }
     }
-    return true;
+  }
+
+  /** An empty partition has nothing to check: Spark leaves its checksum at the initial value. */
+  private void nextPartition() {
+    checksum.reset();
+    while (leftOfPartition == 0) {
+      partition++;
+      if (partition == endPartition) {
+        throw new IllegalArgumentException("more bytes than the partitions hold");
+      }
+      leftOfPartition = index.partitionLength(partition);
+    }
+  }
+
+  /** Whether all partitions that have passed by whole were right. */
+  boolean isIntact() {
+    return isIntact;
   }
 
   private static Checksum newChecksum(ChecksumAlgorithm algorithm) {
@@ -54,7 +92,7 @@ final class BlockChecksums {
       case ADLER32 -> new Adler32();
       case CRC32 -> new CRC32();
       case CRC32C -> new CRC32C();
-      case NONE -> throw new IllegalArgumentException("no checksum");
+      case NONE -> null;
     };
   }
 }

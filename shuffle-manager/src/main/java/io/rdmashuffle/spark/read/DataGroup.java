@@ -21,6 +21,10 @@ import org.slf4j.LoggerFactory;
 final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
   private static final Logger LOG = LoggerFactory.getLogger(DataGroup.class);
 
+  static final String DETAIL_OF_STALE = "the map output was freed while it was read";
+  static final String DETAIL_OF_MISMATCH =
+      "the bytes read differ from the checksum in the index block";
+
   /** Enough bytes to spread the cost of a batch, few enough to pipeline. */
   private static final long FULL_BYTES = 2L << 20;
 
@@ -130,10 +134,7 @@ final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
       int block, ReceiveBuffer buffer, long position, long length, FallbackCollector refused) {
     ReadServices services = request.services();
     if (services.verifiesChecksums() && !isIntact(block, buffer, position, length)) {
-      refused.add(
-          blocks.name(block),
-          FallbackReason.CHECKSUM_MISMATCH,
-          "the bytes read differ from the checksum in the index block");
+      refused.add(blocks.name(block), FallbackReason.CHECKSUM_MISMATCH, DETAIL_OF_MISMATCH);
       return;
     }
     services.accounting().onBlockRead(request.link().way(), length);
@@ -157,12 +158,8 @@ final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
   }
 
   private void onStale(int block, FallbackCollector refused) {
-    request
-        .services()
-        .indexCache()
-        .drop(request.source().executorId(), blocks.shuffleId(), blocks.mapTaskId(block));
-    refused.add(
-        blocks.name(block), FallbackReason.STALE, "the map output was freed while it was read");
+    request.dropIndex(block);
+    refused.add(blocks.name(block), FallbackReason.STALE, DETAIL_OF_STALE);
   }
 
   private long length(int block) {

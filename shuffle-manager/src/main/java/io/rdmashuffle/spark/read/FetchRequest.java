@@ -20,8 +20,9 @@ import java.util.concurrent.RejectedExecutionException;
  *
  * <p>In this order: where the map outputs lie (directory); a connection; the index blocks that are
  * not cached, in {@linkplain IndexGroup groups}; the data, in {@linkplain DataGroup groups} too,
- * both of bounded size. Every block is at any time with exactly one step or group, which passes it
- * on, or hands it to Spark, or to TCP with the reason; so each is handed over exactly once.
+ * both of bounded size, or {@linkplain FileBlockRead window by window} into a file. Every block is
+ * at any time with exactly one step or group, which passes it on, or hands it to Spark, or to TCP
+ * with the reason; so each is handed over exactly once.
  *
  * <p>Started on a task's thread; over a transport that completes inline it ends there too, else the
  * later steps run on the transport's thread and never block. Groups may end at the same time on
@@ -104,7 +105,9 @@ final class FetchRequest {
     FallbackReason reason = FallbackReason.LOCATION_UNKNOWN;
     String obstacle = null;
     try {
-      services.directory().ensureLocated(blocks.shuffleId(), blocks.mapTaskIds(), deadline);
+      services
+          .directory()
+          .ensureLocatedOn(source.executorId(), blocks.shuffleId(), blocks.mapTaskIds(), deadline);
       record = services.directory().peer(source.executorId(), deadline);
       if (record == null) {
         forgetPeer();
@@ -214,9 +217,11 @@ final class FetchRequest {
         locations[block] = locations[first];
         if (blocks.endPartition(block) > indexes[block].endPartition()) {
           refuse(block, FallbackReason.BAD_INDEX, refused);
-          continue;
+        } else if (source.files() != null) {
+          readToFile(block, refused);
+        } else {
+          group.add(block, refused);
         }
-        group.add(block, refused);
         if (group.isFull()) {
           group.submit();
           group = new DataGroup(this);
@@ -227,7 +232,18 @@ final class FetchRequest {
     refused.flush();
   }
 
+  private void readToFile(int block, FallbackCollector refused) {
+    if (!services.fileReads().start(this, block)) {
+      refused.add(blocks.name(block), FallbackReason.READ_FAILED, "the plugin was stopped");
+    }
+  }
+
   // ---- what the steps share
+
+  /** What is cached of the block's map output is of no use any more. */
+  void dropIndex(int block) {
+    services.indexCache().drop(source.executorId(), blocks.shuffleId(), blocks.mapTaskId(block));
+  }
 
   /** Why bytes of the peer cannot be read over this link; null when they can. */
   FallbackReason whyUnreadable(int slabId, long offset, long length) {
@@ -238,7 +254,7 @@ final class FetchRequest {
     return slab.key(link.transport().name()) == null ? FallbackReason.QP_SETUP_FAILED : null;
   }
 
-  private static String detailOf(FallbackReason obstacle) {
+  static String detailOf(FallbackReason obstacle) {
     return obstacle == FallbackReason.BAD_INDEX
         ? "it points outside the map output or the executor's slabs"
         : "the executor could not register a slab for this transport";

@@ -1,7 +1,6 @@
 package io.rdmashuffle.spark.read;
 
 import com.codahale.metrics.MetricSet;
-import io.rdmashuffle.spark.FallbackReason;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -49,19 +48,12 @@ public final class OneSidedBlockStoreClient extends BlockStoreClient {
       BlockFetchingListener listener,
       DownloadFileManager downloadFileManager) {
     RequestedBlocks blocks = RequestedBlocks.parse(blockIds);
-    BlockSource source = new BlockSource(host, port, executorId, listener);
+    BlockSource source = new BlockSource(host, port, executorId, listener, downloadFileManager);
     if (blocks == null) {
-      tcp.fetchForeign(source, blockIds, downloadFileManager);
+      tcp.fetchForeign(source, blockIds);
     } else if (services.transports().isEmpty()) {
       PeerConnector.NoLinkException why = services.whyNoTransport();
-      tcp.fetch(source, blockIds, downloadFileManager, why.reason(), why.getMessage());
-    } else if (downloadFileManager != null) {
-      tcp.fetch(
-          source,
-          blockIds,
-          downloadFileManager,
-          FallbackReason.TO_DISK,
-          "larger than spark.network.maxRemoteBlockSizeFetchToMem");
+      tcp.fetch(source, blockIds, why.reason(), why.getMessage());
     } else {
       new FetchRequest(services, tcp, peers, source, blocks).start();
     }

@@ -26,6 +26,7 @@ public final class ReadServices {
   private final IndexBlockCache indexCache;
   private final ReadAccounting accounting;
   private final Executor continuations;
+  private final FileReads fileReads;
   private final ShuffleConfig shuffleConfig;
   private final TransportConfig transportConfig;
   private final IdentityHashMap<Transport, BatchPool> batchPools = new IdentityHashMap<>();
@@ -45,6 +46,7 @@ public final class ReadServices {
       IndexBlockCache indexCache,
       ReadAccounting accounting,
       Executor continuations,
+      FileReads fileReads,
       ShuffleConfig shuffleConfig,
       TransportConfig transportConfig) {
     this.applicationId = applicationId;
@@ -55,6 +57,7 @@ public final class ReadServices {
     this.indexCache = indexCache;
     this.accounting = accounting;
     this.continuations = continuations;
+    this.fileReads = fileReads;
     this.shuffleConfig = shuffleConfig;
     this.transportConfig = transportConfig;
     for (Transport transport : transports) {
@@ -92,6 +95,10 @@ public final class ReadServices {
 
   Executor continuations() {
     return continuations;
+  }
+
+  FileReads fileReads() {
+    return fileReads;
   }
 
   BatchPool batches(Transport transport) {

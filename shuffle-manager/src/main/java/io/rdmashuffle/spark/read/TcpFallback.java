@@ -10,7 +10,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
-import org.apache.spark.network.shuffle.DownloadFileManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,25 +39,20 @@ final class TcpFallback {
   }
 
   /** Fetches on the calling thread, which may wait for a TCP connection. */
-  void fetch(
-      BlockSource source,
-      String[] names,
-      DownloadFileManager files,
-      FallbackReason reason,
-      String detail) {
+  void fetch(BlockSource source, String[] names, FallbackReason reason, String detail) {
     onFallback(source, names.length, reason, detail);
-    fetchForeign(source, names, files);
+    fetchForeign(source, names);
   }
 
   /** Fetches what is not ours to read one-sided; only its bytes are counted. */
-  void fetchForeign(BlockSource source, String[] names, DownloadFileManager files) {
+  void fetchForeign(BlockSource source, String[] names) {
     client.fetchBlocks(
         source.host(),
         source.port(),
         source.executorId(),
         names,
         new CountingListener(source.listener()),
-        files);
+        source.files());
   }
 
   /** Fetches on a thread of its own, for callers that must not block. */
@@ -74,7 +68,7 @@ final class TcpFallback {
   private void fetchOrFail(
       BlockSource source, String[] names, FallbackReason reason, String detail) {
     try {
-      fetch(source, names, null, reason, detail);
+      fetch(source, names, reason, detail);
     } catch (RuntimeException e) {
       fail(source, names, e);
     }
@@ -101,10 +95,10 @@ final class TcpFallback {
     }
   }
 
-  /** Consequences of the settings and of sizes need nobody's attention. */
+  /** Consequences of the settings need nobody's attention. */
   private static boolean isExpected(FallbackReason reason) {
     return switch (reason) {
-      case DISABLED, FILE_TIER, TO_DISK, CLEARTEXT_FORBIDDEN -> true;
+      case DISABLED, FILE_TIER, CLEARTEXT_FORBIDDEN -> true;
       default -> false;
     };
   }

@@ -215,6 +215,21 @@ class DirectoryClientTest {
   }
 
   @Test
+  void anOutputThatIsExpectedElsewhereIsAskedForAgain() throws Exception {
+    publish(0, 8);
+    assertTrue(client.ensureLocatedOn("2", 0, ids(6, 7), ample()));
+    assertEquals(1, channel.asks(Messages.LOCATE));
+    directory.publish("1", Samples.output(0, 6));
+    assertTrue(client.ensureLocatedOn("2", 0, ids(6, 7), ample()), "as far as is known here");
+    assertTrue(client.ensureLocatedOn("1", 0, ids(6, 7), ample()));
+    assertEquals(2, channel.asks(Messages.LOCATE));
+    Located located = new Located();
+    assertTrue(client.lookup(0, 6, located));
+    assertEquals("1", located.executorId());
+    assertFalse(client.ensureLocatedOn("2", 0, ids(6, 7), ample()), "it is not there any more");
+  }
+
+  @Test
   void aDroppedShuffleIsNotThere() throws Exception {
     publish(0, 8);
     assertTrue(client.ensureLocated(0, ids(0, 8), ample()));

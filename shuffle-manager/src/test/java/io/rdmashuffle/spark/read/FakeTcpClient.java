@@ -12,6 +12,7 @@ import org.apache.spark.network.shuffle.DownloadFileManager;
 /** Stands for Spark's client: has every block, delivers on the calling thread. */
 final class FakeTcpClient extends BlockStoreClient {
   final List<String> fetched = new CopyOnWriteArrayList<>();
+  final List<DownloadFileManager> files = new CopyOnWriteArrayList<>();
   private final Function<String, byte[]> content;
   volatile RuntimeException failure;
 
@@ -29,6 +30,9 @@ final class FakeTcpClient extends BlockStoreClient {
       DownloadFileManager downloadFileManager) {
     if (failure != null) {
       throw failure;
+    }
+    if (downloadFileManager != null) {
+      files.add(downloadFileManager);
     }
     for (String blockId : blockIds) {
       fetched.add(blockId);

@@ -71,6 +71,7 @@ final class Readings implements AutoCloseable {
             new IndexBlockCache(0),
             new ReadAccounting(),
             Runnable::run,
+            null,
             conf.shuffle(),
             conf.transport());
   }

@@ -52,7 +52,7 @@ final class TcpFallbackTest {
   }
 
   private static BlockSource source(String executorId, Fetch fetch) {
-    return new BlockSource("host-" + executorId, 1, executorId, fetch);
+    return new BlockSource("host-" + executorId, 1, executorId, fetch, null);
   }
 
   @Test

@@ -81,6 +81,7 @@ final class TwoExecutors implements AutoCloseable {
   private final DirectoryClient ownerDirectory;
   private final DirectoryClient readerDirectory;
   private final ExecutorService fallbacks = Executors.newSingleThreadExecutor(daemons("test-tcp"));
+  private final ExecutorService fileReads = Executors.newSingleThreadExecutor(daemons("test-file"));
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(daemons("test-timer"));
   private final Map<String, byte[]> partitions = new ConcurrentHashMap<>();
@@ -190,6 +191,7 @@ final class TwoExecutors implements AutoCloseable {
         indexCache,
         accounting,
         continuations,
+        new FileReads(fileReads, DownloadFiles.TRANSPORT_CONF),
         conf.shuffle(),
         conf.transport());
   }
@@ -309,6 +311,18 @@ final class TwoExecutors implements AutoCloseable {
     return fetch;
   }
 
+  /** As Spark does for blocks that it wants in files. */
+  Fetch fetchToFiles(DownloadFiles files, String... names) {
+    Fetch fetch = new Fetch(names, false);
+    client.fetchBlocks("localhost", 7337, OWNER, names, fetch, files);
+    return fetch;
+  }
+
+  /** As when the plugin is being stopped. */
+  void stopFileReads() {
+    fileReads.shutdownNow();
+  }
+
   /** Every block right, and gone these ways: {@code "shm", 3, "STALE", 1}. */
   void assertRight(Fetch fetch, Object... expected) {
     fetch.assertAllRight(this::content);
@@ -361,6 +375,7 @@ final class TwoExecutors implements AutoCloseable {
     client.close();
     timer.shutdownNow();
     continuations.shutdownNow();
+    fileReads.shutdownNow();
     fallbacks.shutdownNow();
     readerDirectory.close();
     ownerDirectory.close();
