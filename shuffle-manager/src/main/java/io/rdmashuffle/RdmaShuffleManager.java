@@ -4,8 +4,8 @@ import io.rdmashuffle.spark.DriverRuntime;
 import io.rdmashuffle.spark.ExecutorRuntime;
 import io.rdmashuffle.spark.SparkSettings;
 import io.rdmashuffle.spark.read.RdmaShuffleReader;
+import io.rdmashuffle.spark.resolve.MemoryOutputs;
 import io.rdmashuffle.spark.resolve.Resolvers;
-import io.rdmashuffle.store.BlockStore;
 import java.util.Map;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
@@ -56,7 +56,7 @@ public class RdmaShuffleManager extends SortShuffleManager {
     super(SparkSettings.prepare(conf, isDriver));
     this.isDriver = isDriver;
     isDelegating = SparkSettings.isLocalMode(conf);
-    resolver = Resolvers.create(conf, super.shuffleBlockResolver(), this::storeOrNull);
+    resolver = Resolvers.create(conf, super.shuffleBlockResolver(), this::outputsOrNull);
     if (isDelegating) {
       LOG.warn(
           "spark.master={}: tasks share one process and fetch nothing, so the sort shuffle does the"
@@ -91,8 +91,8 @@ public class RdmaShuffleManager extends SortShuffleManager {
     return executorRuntime;
   }
 
-  private synchronized BlockStore storeOrNull() {
-    return executorRuntime == null ? null : executorRuntime.store();
+  private synchronized MemoryOutputs outputsOrNull() {
+    return executorRuntime == null ? null : executorRuntime.outputs();
   }
 
   /** What the executors reported so far; on the driver. */

@@ -28,10 +28,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
-import org.apache.spark.shuffle.IndexShuffleBlockResolver;
-import org.apache.spark.storage.BlockManager;
 import org.apache.spark.network.util.MapConfigProvider;
 import org.apache.spark.network.util.TransportConf;
+import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.storage.BlockManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -194,6 +194,11 @@ public final class ExecutorRuntime implements AutoCloseable {
   /** Where map outputs in memory live. */
   public BlockStore store() {
     return tiers.store();
+  }
+
+  /** Map outputs, in memory and in files. */
+  public OutputTiers outputs() {
+    return tiers;
   }
 
   /** Reads blocks of other executors. */

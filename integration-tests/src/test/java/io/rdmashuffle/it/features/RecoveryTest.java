@@ -257,7 +257,6 @@ class RecoveryTest {
         TimeUnit.NANOSECONDS.sleep(end - System.nanoTime());
       } catch (InterruptedException e) {
         // The point is a task that does not heed it.
-        continue;
       }
     }
   }

@@ -19,6 +19,11 @@ record BlockSource(
     String executorId,
     BlockFetchingListener listener,
     DownloadFileManager files) {
+  /** The same with someone else to tell. */
+  BlockSource withListener(BlockFetchingListener other) {
+    return new BlockSource(host, port, executorId, other, files);
+  }
+
   @Override
   public String toString() {
     return "executor " + executorId + " on " + host;

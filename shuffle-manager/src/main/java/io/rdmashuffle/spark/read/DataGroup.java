@@ -22,8 +22,6 @@ final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
   private static final Logger LOG = LoggerFactory.getLogger(DataGroup.class);
 
   static final String DETAIL_OF_STALE = "the map output was freed while it was read";
-  static final String DETAIL_OF_MISMATCH =
-      "the bytes read differ from the checksum in the index block";
 
   /** Enough bytes to spread the cost of a batch, few enough to pipeline. */
   private static final long FULL_BYTES = 2L << 20;
@@ -110,7 +108,7 @@ final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
       }
       long length = length(block);
       if (isCurrent) {
-        deliver(block, buffer, position, length, refused);
+        deliver(block, buffer, position, length);
       } else {
         onStale(block, refused);
       }
@@ -130,11 +128,10 @@ final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
     refused.flush();
   }
 
-  private void deliver(
-      int block, ReceiveBuffer buffer, long position, long length, FallbackCollector refused) {
+  private void deliver(int block, ReceiveBuffer buffer, long position, long length) {
     ReadServices services = request.services();
     if (services.verifiesChecksums() && !isIntact(block, buffer, position, length)) {
-      refused.add(blocks.name(block), FallbackReason.CHECKSUM_MISMATCH, DETAIL_OF_MISMATCH);
+      request.refetch(block);
       return;
     }
     services.accounting().onBlockRead(request.link().way(), length);

@@ -12,6 +12,7 @@ import io.rdmashuffle.store.IndexLocation;
 import io.rdmashuffle.store.ReceiveBuffer;
 import io.rdmashuffle.store.ReceivePool;
 import io.rdmashuffle.transport.Deadline;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -239,6 +240,22 @@ final class FetchRequest {
   }
 
   // ---- what the steps share
+
+  /** The bytes read of the block differ from its checksum: a second try, over TCP, is verified. */
+  void refetch(int block) {
+    BlockSource verified =
+        source.withListener(
+            new VerifyingListener(
+                source.listener(),
+                index(block),
+                blocks.startPartition(block),
+                blocks.endPartition(block)));
+    tcp.fetchLater(
+        verified,
+        List.of(blocks.name(block)),
+        FallbackReason.CHECKSUM_MISMATCH,
+        "the bytes read differ from the checksum in the index block");
+  }
 
   /** What is cached of the block's map output is of no use any more. */
   void dropIndex(int block) {

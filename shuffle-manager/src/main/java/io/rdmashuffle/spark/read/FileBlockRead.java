@@ -98,7 +98,7 @@ final class FileBlockRead implements Runnable {
       copyWindow(pieces, checksums, channel);
     }
     if (checksums != null && !checksums.isIntact()) {
-      throw new RefusedException(FallbackReason.CHECKSUM_MISMATCH, DataGroup.DETAIL_OF_MISMATCH);
+      throw new RefusedException(FallbackReason.CHECKSUM_MISMATCH, "");
     }
   }
 
@@ -134,6 +134,10 @@ final class FileBlockRead implements Runnable {
   }
 
   private void refuse(FallbackReason reason, String detail) {
+    if (reason == FallbackReason.CHECKSUM_MISMATCH) {
+      request.refetch(block);
+      return;
+    }
     FallbackCollector refused = request.newCollector();
     refused.add(name, reason, detail);
     refused.flush();

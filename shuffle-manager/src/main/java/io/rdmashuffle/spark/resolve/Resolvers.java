@@ -1,6 +1,5 @@
 package io.rdmashuffle.spark.resolve;
 
-import io.rdmashuffle.store.BlockStore;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.concurrent.ConcurrentMap;
@@ -19,15 +18,15 @@ public final class Resolvers {
    * A resolver for one process.
    *
    * @param sparks the sort shuffle's, whose files it looks after
-   * @param store the block store; gives null as long as there is none
+   * @param memory map outputs in memory; gives null as long as there are none
    */
   public static IndexShuffleBlockResolver create(
-      SparkConf conf, IndexShuffleBlockResolver sparks, Supplier<BlockStore> store) {
+      SparkConf conf, IndexShuffleBlockResolver sparks, Supplier<MemoryOutputs> memory) {
     try {
       return Class.forName(className())
           .asSubclass(IndexShuffleBlockResolver.class)
           .getDeclaredConstructor(SparkConf.class, IndexShuffleBlockResolver.class, Supplier.class)
-          .newInstance(conf, sparks, store);
+          .newInstance(conf, sparks, memory);
     } catch (InvocationTargetException e) {
       if (e.getCause() instanceof RuntimeException cause) {
         throw cause;

@@ -1,6 +1,7 @@
 package io.rdmashuffle.spark.tier;
 
 import io.rdmashuffle.conf.Durability;
+import io.rdmashuffle.spark.resolve.MemoryOutputs;
 import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.transport.Deadline;
@@ -16,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * The map outputs of one executor: in memory, in files or both, as the durability asks and the
  * budget allows. Used by all tasks of the executor.
  */
-public final class OutputTiers {
+public final class OutputTiers implements MemoryOutputs {
   private static final Logger LOG = LoggerFactory.getLogger(OutputTiers.class);
 
   private final BlockStore store;
@@ -60,7 +61,7 @@ public final class OutputTiers {
     writeBehind = new WriteBehind("rdma-write-behind", behind.maxBytes(), behind.waitNs());
   }
 
-  /** Outputs in memory. */
+  @Override
   public BlockStore store() {
     return store;
   }
@@ -89,7 +90,17 @@ public final class OutputTiers {
     announcer.publish(output);
   }
 
-  /** An output was committed to files alone. */
+  @Override
+  public boolean onReceived(MapOutput output) {
+    boolean keepsFiles = durability == Durability.MEMORY_AND_DISK;
+    if (keepsFiles) {
+      fileTier.add(output.shuffleId(), output.mapTaskId(), output.length());
+    }
+    announcer.publish(output);
+    return keepsFiles;
+  }
+
+  @Override
   public void onCommittedInFiles(int shuffleId, long mapTaskId, long bytes) {
     fileTier.add(shuffleId, mapTaskId, bytes);
     announcer.publishInFiles(shuffleId, mapTaskId);
@@ -106,8 +117,8 @@ public final class OutputTiers {
     }
   }
 
-  /** Writes the files of an output that is in memory still; returns whether they are there. */
-  private boolean writeFiles(MapOutput output) {
+  @Override
+  public boolean writeFiles(MapOutput output) {
     if (!output.pin()) {
       return false;
     }

@@ -15,6 +15,7 @@ final class FakeTcpClient extends BlockStoreClient {
   final List<DownloadFileManager> files = new CopyOnWriteArrayList<>();
   private final Function<String, byte[]> content;
   volatile RuntimeException failure;
+  volatile boolean isCorrupt;
 
   FakeTcpClient(Function<String, byte[]> content) {
     this.content = content;
@@ -36,8 +37,11 @@ final class FakeTcpClient extends BlockStoreClient {
     }
     for (String blockId : blockIds) {
       fetched.add(blockId);
-      listener.onBlockFetchSuccess(
-          blockId, new NioManagedBuffer(ByteBuffer.wrap(content.apply(blockId))));
+      byte[] bytes = content.apply(blockId).clone();
+      if (isCorrupt) {
+        bytes[bytes.length / 2] ^= 1;
+      }
+      listener.onBlockFetchSuccess(blockId, new NioManagedBuffer(ByteBuffer.wrap(bytes)));
     }
   }
 

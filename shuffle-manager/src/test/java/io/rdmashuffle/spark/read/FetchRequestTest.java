@@ -515,6 +515,19 @@ final class FetchRequestTest {
   }
 
   @Test
+  void whatIsCorruptOverTcpTooIsNotHandedOn() throws Exception {
+    ReadHook hook = new ReadHook();
+    try (TwoExecutors pair = new TwoExecutors(hook, "verifyChecksums", "true")) {
+      pair.write(ChecksumAlgorithm.CRC32C, 1, 0, 100, 70_000, 500);
+      pair.tcp.isCorrupt = true;
+      hook.set((number, length) -> length == 70_000 ? Fault.CORRUPT : Fault.NONE);
+      pair.fetch("shuffle_1_0_1").assertAllFailed();
+      pair.assertRight(pair.fetch("shuffle_1_0_0"), "shm", 1, "CHECKSUM_MISMATCH", 1, "tcp", 1);
+      pair.assertClean();
+    }
+  }
+
+  @Test
   void whenTcpCannotEvenStartTheBlocksFail() throws Exception {
     try (TwoExecutors pair = pairWithOutputs(FaultGenerator.none())) {
       pair.tcp.failure = new IllegalStateException("of the test");

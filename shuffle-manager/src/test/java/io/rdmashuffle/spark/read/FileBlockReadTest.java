@@ -105,6 +105,8 @@ final class FileBlockReadTest {
       pair.assertRight(pair.fetchToFiles(files, "shuffle_1_0_0_4"), "shm", 1);
       hook.set((number, length) -> number > 12 && length > Long.BYTES ? Fault.CORRUPT : Fault.NONE);
       pair.assertRight(pair.fetchToFiles(files, BLOCK), "shm", 1, "CHECKSUM_MISMATCH", 1, "tcp", 1);
+      pair.tcp.isCorrupt = true;
+      pair.fetchToFiles(files, BLOCK).assertAllFailed();
       pair.assertClean();
     }
   }

@@ -47,7 +47,9 @@ final class RdmaShuffleBlockResolverTest {
   private final SparkConf conf = new SparkConf(false);
   private final IndexShuffleBlockResolver resolver =
       Resolvers.create(
-          conf, new IndexShuffleBlockResolver(conf, null, new ConcurrentHashMap<>()), () -> store);
+          conf,
+          new IndexShuffleBlockResolver(conf, null, new ConcurrentHashMap<>()),
+          () -> new FakeMemoryOutputs(store));
   private final byte[] bytes = new byte[1000];
 
   @BeforeEach
@@ -106,11 +108,11 @@ final class RdmaShuffleBlockResolverTest {
   }
 
   @Test
-  void migratesAsIndexAndDataFile() throws Exception {
+  void migratesAsDataFileFirstAndThenItsIndex() throws Exception {
     var blocks = resolver.getMigrationBlocks(new ShuffleBlockInfo(1, 2));
     assertEquals(2, blocks.size());
-    Tuple2<BlockId, ManagedBuffer> index = blocks.apply(0);
-    Tuple2<BlockId, ManagedBuffer> data = blocks.apply(1);
+    Tuple2<BlockId, ManagedBuffer> index = blocks.apply(1);
+    Tuple2<BlockId, ManagedBuffer> data = blocks.apply(0);
     assertEquals(new ShuffleIndexBlockId(1, 2, 0), index._1());
     assertEquals(new ShuffleDataBlockId(1, 2, 0), data._1());
     ByteBuffer offsets = index._2().nioByteBuffer();

@@ -1,0 +1,82 @@
+package io.rdmashuffle.it.features;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.rdmashuffle.harness.LocalCluster;
+import io.rdmashuffle.harness.PluginTotals;
+import io.rdmashuffle.it.Feature;
+import io.rdmashuffle.it.PluginApp;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Spark's encryption: right results, and no plain bytes where it was told to have none. */
+@Tag("slow")
+class EncryptionTest {
+  private static final int MAPS = 6;
+  private static final int REDUCERS = 6;
+  private static final int ROWS = 500;
+
+  private static final Map<String, String> AUTHENTICATED =
+      Map.of(
+          "spark.authenticate", "true",
+          "spark.authenticate.secret", "of-the-test");
+
+  private static final Map<String, String> ENCRYPTED_NETWORK =
+      with(AUTHENTICATED, "spark.network.crypto.enabled", "true");
+
+  @Test
+  @Feature("Encryption: spark.authenticate")
+  void authenticatedExecutorsReadOneSided() {
+    assertOneSided("encryption-authenticate", AUTHENTICATED);
+  }
+
+  @Test
+  @Feature("Encryption: spark.network.crypto.enabled")
+  void plainBlocksStayOffTheFabricWhenTheNetworkIsToBeEncrypted() {
+    try (LocalCluster cluster = PluginApp.start("encryption-network", ENCRYPTED_NETWORK)) {
+      PluginTotals totals = assertRight(cluster);
+      assertEquals(0, totals.oneSidedBytes(), () -> PluginApp.summary(totals));
+      assertTrue(
+          totals.fallbacks().containsKey("CLEARTEXT_FORBIDDEN"), () -> PluginApp.summary(totals));
+    }
+  }
+
+  @Test
+  @Feature("Encryption: spark.io.encryption.enabled")
+  void blocksThatAreEncryptedThemselvesAreReadOneSided() {
+    assertOneSided(
+        "encryption-both", with(ENCRYPTED_NETWORK, "spark.io.encryption.enabled", "true"));
+  }
+
+  @Test
+  void plainBlocksAreReadOneSidedWhereASettingAllowsIt() {
+    assertOneSided(
+        "encryption-allowed", with(ENCRYPTED_NETWORK, "spark.shuffle.rdma.allowCleartext", "true"));
+  }
+
+  private static void assertOneSided(String name, Map<String, String> settings) {
+    try (LocalCluster cluster = PluginApp.start(name, settings)) {
+      PluginTotals totals = assertRight(cluster);
+      assertTrue(totals.oneSidedBytes() > 0, () -> PluginApp.summary(totals));
+      assertEquals(0, totals.bytes("tcp"), () -> PluginApp.summary(totals));
+    }
+  }
+
+  private static PluginTotals assertRight(LocalCluster cluster) {
+    assertEquals(
+        PluginApp.expected(cluster, MAPS, ROWS),
+        PluginApp.digest(PluginApp.moved(cluster, MAPS, REDUCERS, ROWS)));
+    PluginTotals totals = cluster.totals();
+    assertEquals(cluster.metrics().remoteBytes(), totals.allBytes());
+    return totals;
+  }
+
+  private static Map<String, String> with(Map<String, String> settings, String key, String value) {
+    Map<String, String> more = new HashMap<>(settings);
+    more.put(key, value);
+    return more;
+  }
+}
