@@ -12,6 +12,7 @@ import org.apache.spark.internal.config.package$;
 import org.apache.spark.io.CompressionCodec;
 import org.apache.spark.io.CompressionCodec$;
 import org.apache.spark.network.shuffle.BlockStoreClient;
+import org.apache.spark.serializer.Serializer;
 import org.apache.spark.serializer.SerializerManager;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
@@ -66,9 +67,14 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
 
   @Override
   public Iterator<Product2<K, C>> read() {
+    Serializer serializer = dependency.serializer();
     Iterator<Product2<K, C>> records =
         new RecordIterator<>(
-            fetchedStreams(), dependency.serializer().newInstance(), metrics, context);
+            fetchedStreams(),
+            serializer.newInstance(),
+            metrics,
+            context,
+            serializer.supportsRelocationOfSerializedObjects());
     Iterator<Product2<K, C>> result = sortOrAggregate(interruptible(records));
     return result instanceof InterruptibleIterator ? result : interruptible(result);
   }

@@ -13,25 +13,36 @@ import scala.collection.Iterator;
 
 /**
  * The records of a sequence of fetched blocks. Counts each, and merges the task's read metrics once
- * the last was taken. A block's stream is closed by its own iterator when it is exhausted.
+ * the last was taken. A block's stream is closed when it is exhausted.
+ *
+ * <p>Where serialized records may follow each other whoever wrote them, all blocks are read through
+ * one deserialization stream: making one for each block, and finding its end by an exception, costs
+ * more than the records of a small block do.
  */
 final class RecordIterator<K, C> extends AbstractIterator<Product2<K, C>> {
   private final Iterator<Tuple2<BlockId, InputStream>> streams;
   private final SerializerInstance serializer;
   private final ShuffleReadMetricsReporter metrics;
   private final TaskContext context;
+  private final boolean isConcatenable;
   private Iterator<Tuple2<Object, Object>> records;
   private boolean isExhausted;
 
+  /**
+   * @param isConcatenable whether the serializer reads the records of several blocks as those of
+   *     one
+   */
   RecordIterator(
       Iterator<Tuple2<BlockId, InputStream>> streams,
       SerializerInstance serializer,
       ShuffleReadMetricsReporter metrics,
-      TaskContext context) {
+      TaskContext context,
+      boolean isConcatenable) {
     this.streams = streams;
     this.serializer = serializer;
     this.metrics = metrics;
     this.context = context;
+    this.isConcatenable = isConcatenable;
   }
 
   @Override
@@ -46,9 +57,13 @@ final class RecordIterator<K, C> extends AbstractIterator<Product2<K, C>> {
         context.taskMetrics().mergeShuffleReadMetrics();
         return false;
       }
-      records = serializer.deserializeStream(streams.next()._2()).asKeyValueIterator();
+      records = serializer.deserializeStream(nextStream()).asKeyValueIterator();
     }
     return true;
+  }
+
+  private InputStream nextStream() {
+    return isConcatenable ? new BlockSequence(streams) : streams.next()._2();
   }
 
   @Override
