@@ -189,6 +189,14 @@ public final class SlabPool implements AutoCloseable {
   }
 
   /**
+   * Adds the first slab if the budget allows and there is none: ahead of need, so that nobody waits
+   * for it. May take tens of milliseconds.
+   */
+  public void prepare() {
+    addSlab(0);
+  }
+
+  /**
    * Adds one slab if the budget allows; for callers that gather several extents.
    *
    * @param slabsSeen {@link #slabsAdded()} before the caller found too little

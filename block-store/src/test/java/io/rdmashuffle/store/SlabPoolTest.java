@@ -86,6 +86,25 @@ class SlabPoolTest {
   }
 
   @Test
+  void aPreparedPoolLendsWithoutCreatingAnything() {
+    try (SlabPool pool = Pools.of(slabs, 4 * MIB, MIB)) {
+      pool.prepare();
+      assertEquals(1, slabs.attempts());
+      assertNotNull(pool.tryAllocate(1, 1));
+      pool.prepare();
+      assertEquals(1, slabs.attempts());
+    }
+  }
+
+  @Test
+  void preparingStaysWithinTheBudget() {
+    try (SlabPool pool = Pools.of(slabs, 4096, MIB)) {
+      pool.prepare();
+      assertEquals(0, slabs.attempts());
+    }
+  }
+
+  @Test
   void extentsAreAlignedAndBehindTheHeader() {
     try (SlabPool pool = Pools.of(slabs, 4 * MIB, MIB)) {
       Extent first = pool.allocate(1, 1);

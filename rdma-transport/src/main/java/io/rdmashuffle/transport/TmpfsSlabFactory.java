@@ -2,6 +2,7 @@ package io.rdmashuffle.transport;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileStore;
@@ -169,7 +170,12 @@ public final class TmpfsSlabFactory implements SlabFactory {
 
   private ByteBuffer mapBacked(FileChannel channel, int length) throws IOException {
     try {
-      return channel.map(FileChannel.MapMode.READ_WRITE, 0, length);
+      MappedByteBuffer buffer = channel.map(FileChannel.MapMode.READ_WRITE, 0, length);
+      if (!isHuge()) {
+        // Reading maps 16 pages with each fault, where the first writes would fault page by page.
+        buffer.load();
+      }
+      return buffer;
     } catch (ClosedByInterruptException e) {
       throw e; // to be tried again
     } catch (IOException e) {

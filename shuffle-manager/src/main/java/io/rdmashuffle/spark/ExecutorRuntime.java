@@ -151,7 +151,15 @@ public final class ExecutorRuntime implements AutoCloseable {
         new ExecutorRuntime(
             env, RdmaShuffleConf.from(SparkSettings.asMap(env.conf())), sparkResolver);
     LOG.info("executor {} reads over {}", runtime.executorId, runtime.transports);
+    runtime.prepareMemory();
     return runtime;
+  }
+
+  /** Makes the first slabs on a thread of ours, so that they do not take the first tasks' time. */
+  private void prepareMemory() {
+    SlabPool outputs = tiers.store().pool();
+    threads.continuations().execute(outputs::prepare);
+    threads.continuations().execute(receivePool.pool()::prepare);
   }
 
   private static byte[] newToken() {
