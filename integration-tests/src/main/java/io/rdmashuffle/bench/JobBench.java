@@ -1,6 +1,7 @@
 package io.rdmashuffle.bench;
 
 import io.rdmashuffle.harness.Console;
+import io.rdmashuffle.harness.JobReport;
 import io.rdmashuffle.harness.Options;
 import io.rdmashuffle.jobs.Job;
 import java.io.IOException;
@@ -66,6 +67,7 @@ public final class JobBench {
     JobFigures figures = new JobFigures(compared.stream().map(Side::label).toList(), series);
     console.say("");
     console.say(figures.table().toString());
+    console.say(figures.firstRuns().toString());
     figures.legend().forEach(console::say);
     return new BenchMain.Outcome(figures.forPrograms(), null);
   }
@@ -74,7 +76,10 @@ public final class JobBench {
   private void runTogether(int start, List<Side> compared) {
     try (JobSession session = new JobSession(console, plan.input())) {
       compared.forEach(session::start);
-      plan.jobs().forEach(session::warmUp);
+      for (Job job : plan.jobs()) {
+        List<JobReport> first = session.round(job, "first run", start % 2 == 0);
+        series.get(job.name()).startAfresh(first);
+      }
       measure(session, plan.jobs(), start, start, plan.starts());
     }
   }
@@ -87,17 +92,19 @@ public final class JobBench {
       part++;
       try (JobSession session = new JobSession(console, plan.input())) {
         session.start(sides.sort());
-        long written = session.warmUp(job).get(0).metrics().writtenBytes();
+        JobReport alone = session.round(job, "to see what it writes", false).get(0);
         Side plugin = sides.plugin();
-        session.start(new Side(plugin.label(), budget.get().applyTo(plugin.spec(), written)));
-        session.warmUp(job);
+        session.start(
+            new Side(
+                plugin.label(),
+                budget.get().applyTo(plugin.spec(), alone.metrics().writtenBytes())));
+        series.get(job.name()).startAfresh(session.round(job, "first run", false));
         measure(session, List.of(job), start, part, parts);
       }
     }
   }
 
   private void measure(JobSession session, List<Job> jobs, int start, int part, int parts) {
-    jobs.forEach(job -> series.get(job.name()).startAfresh());
     for (int round = 1; round <= plan.rounds(); round++) {
       for (Job job : jobs) {
         if (round > 1 && limit.isPast(part, parts)) {

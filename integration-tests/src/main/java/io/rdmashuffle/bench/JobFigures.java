@@ -32,7 +32,8 @@ final class JobFigures {
             "median",
             "plugin's speed-up",
             "task time",
-            "CPU",
+            "task CPU",
+            "process CPU",
             "GC",
             "write",
             "fetch wait",
@@ -55,6 +56,7 @@ final class JobFigures {
       side == plugin() ? "" : speedup(runs, side).toString(),
       seconds(runs.median(side, r -> r.metrics().runMillis() / 1e3)),
       seconds(runs.median(side, r -> r.metrics().cpuNanos() / 1e9)),
+      seconds(runs.median(side, JobReport::processCpuSeconds)),
       seconds(runs.median(side, r -> r.metrics().gcMillis() / 1e3)),
       seconds(runs.median(side, r -> r.metrics().writeNanos() / 1e9)),
       seconds(runs.median(side, r -> r.metrics().fetchWaitMillis() / 1e3)),
@@ -63,13 +65,34 @@ final class JobFigures {
     };
   }
 
-  /** What the table's columns mean, and the means over all jobs. */
+  /** What the first run of a job after a start takes; of the first job also a cold application. */
+  Table firstRuns() {
+    Table table = new Table("first runs", "shuffle", "median", "plugin's speed-up", "process CPU");
+    series.forEach(
+        (job, runs) -> {
+          for (int side = 0; side < sides.size(); side++) {
+            table.add(
+                side == 0 ? job : "",
+                sides.get(side),
+                seconds(Statistics.median(runs.firstRuns(side), JobReport::seconds)),
+                side == plugin()
+                    ? ""
+                    : bootstrap.ofMedian(runs.firstSpeedups(side, plugin())).toString(),
+                seconds(Statistics.median(runs.firstRuns(side), JobReport::processCpuSeconds)));
+          }
+        });
+    return table;
+  }
+
+  /** What the tables' columns mean, and the means over all jobs. */
   List<String> legend() {
     List<String> lines = new ArrayList<>();
     lines.add(
         "Speed-up above 1: the plugin is faster. Median of the ratios within a round, with the 95 %"
             + " interval of a bootstrap over starts and rounds.");
-    lines.add("Task time, CPU and so on are sums over the tasks of a run.");
+    lines.add(
+        "Task time, task CPU and so on are sums over the tasks of a run; process CPU is of the"
+            + " executors with their compiler and collector.");
     for (int side = 0; side < plugin(); side++) {
       lines.add("Geometric mean over " + sides.get(side) + ": " + mean(side));
     }
@@ -105,7 +128,8 @@ final class JobFigures {
             row.put("speedups over " + sides.get(side), runs.speedups(side, plugin()));
           }
           for (int side = 0; side < sides.size(); side++) {
-            row.put(sides.get(side), runs.runs(side).stream().map(JobFigures::figures).toList());
+            row.put(sides.get(side), figures(runs.runs(side)));
+            row.put(sides.get(side) + ", first runs", figures(runs.firstRuns(side)));
           }
           jobs.add(row);
         });
@@ -117,7 +141,15 @@ final class JobFigures {
     return figures;
   }
 
-  private static Map<String, Object> figures(JobReport run) {
-    return Map.of("seconds", run.seconds(), "spark", run.metrics(), "plugin", run.totals());
+  private static List<Map<String, Object>> figures(List<JobReport> runs) {
+    return runs.stream()
+        .map(
+            run ->
+                Map.<String, Object>of(
+                    "seconds", run.seconds(),
+                    "processCpuSeconds", run.processCpuSeconds(),
+                    "spark", run.metrics(),
+                    "plugin", run.totals()))
+        .toList();
   }
 }

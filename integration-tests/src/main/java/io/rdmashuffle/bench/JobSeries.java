@@ -7,10 +7,16 @@ import java.util.function.ToDoubleFunction;
 
 /** All measured runs of one job: by start of the applications, by round, by side. */
 final class JobSeries {
+  private final List<List<JobReport>> firsts = new ArrayList<>();
   private final List<List<List<JobReport>>> starts = new ArrayList<>();
 
-  /** What follows was measured with applications started afresh. */
-  void startAfresh() {
+  /**
+   * What follows was measured with applications started afresh.
+   *
+   * @param bySide the first run of the job in each of them, which is kept apart
+   */
+  void startAfresh(List<JobReport> bySide) {
+    firsts.add(List.copyOf(bySide));
     starts.add(new ArrayList<>());
   }
 
@@ -23,7 +29,19 @@ final class JobSeries {
     starts.get(starts.size() - 1).add(List.copyOf(bySide));
   }
 
-  /** All runs of a side. */
+  /** The first run of a side after each start. */
+  List<JobReport> firstRuns(int side) {
+    return firsts.stream().map(runs -> runs.get(side)).toList();
+  }
+
+  /** Of the first runs, how many times longer {@code base} took than {@code other}, by start. */
+  List<double[]> firstSpeedups(int base, int other) {
+    return firsts.stream()
+        .map(runs -> new double[] {runs.get(base).seconds() / runs.get(other).seconds()})
+        .toList();
+  }
+
+  /** All runs of a side but the first ones. */
   List<JobReport> runs(int side) {
     return starts.stream().flatMap(List::stream).map(round -> round.get(side)).toList();
   }

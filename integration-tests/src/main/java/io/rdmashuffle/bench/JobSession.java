@@ -31,14 +31,6 @@ final class JobSession implements AutoCloseable {
     console.end("up");
   }
 
-  /** Runs a job in each application, for nothing but to have run it. */
-  List<JobReport> warmUp(Job job) {
-    console.begin(job.name() + ", warm-up");
-    List<JobReport> runs = inTurn(job, false);
-    console.end(describe(runs));
-    return runs;
-  }
-
   /**
    * Runs a job once in each application, one after the other.
    *

@@ -18,11 +18,18 @@ public final class JobRunner {
     job.prepare(cluster.spark(), input);
     ShuffleMetrics metricsBefore = cluster.metrics();
     PluginTotals totalsBefore = totals();
+    double cpuBefore = executorCpu();
     long start = System.nanoTime();
     ResultDigest result = job.run(cluster.spark(), input);
     double seconds = (System.nanoTime() - start) / 1e9;
+    double cpuSeconds = executorCpu() - cpuBefore;
     ShuffleMetrics metrics = cluster.metrics().minus(metricsBefore);
-    return new JobReport(job.name(), seconds, result, metrics, totals().since(totalsBefore));
+    return new JobReport(
+        job.name(), seconds, cpuSeconds, result, metrics, totals().since(totalsBefore));
+  }
+
+  private double executorCpu() {
+    return cluster.executors().stream().mapToDouble(ExecutorProcess::cpuSeconds).sum();
   }
 
   private PluginTotals totals() {

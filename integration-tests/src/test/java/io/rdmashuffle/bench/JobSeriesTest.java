@@ -15,10 +15,10 @@ class JobSeriesTest {
 
   @Test
   void ratiosAreTakenWithinARoundAndKeptByStart() {
-    series.startAfresh();
+    series.startAfresh(List.of(run(50), run(10)));
     series.add(List.of(run(4), run(2)));
     series.add(List.of(run(3), run(6)));
-    series.startAfresh();
+    series.startAfresh(List.of(run(50), run(10)));
     series.add(List.of(run(9), run(3)));
     List<double[]> speedups = series.speedups(0, 1);
     assertEquals(2, speedups.size());
@@ -28,17 +28,26 @@ class JobSeriesTest {
 
   @Test
   void aMedianIsOverTheRunsOfOneSideFromAllStarts() {
-    series.startAfresh();
+    series.startAfresh(List.of(run(50), run(10)));
     series.add(List.of(run(4), run(100)));
-    series.startAfresh();
+    series.startAfresh(List.of(run(50), run(10)));
     series.add(List.of(run(1), run(200)));
     series.add(List.of(run(3), run(300)));
     assertEquals(3, series.median(0, JobReport::seconds));
     assertEquals(200, series.median(1, JobReport::seconds));
   }
 
+  @Test
+  void firstRunsAreKeptApart() {
+    series.startAfresh(List.of(run(6), run(3)));
+    series.add(List.of(run(1), run(1)));
+    assertArrayEquals(new double[] {2}, series.firstSpeedups(0, 1).get(0));
+    assertEquals(1, series.runs(0).size());
+    assertEquals(3, series.firstRuns(1).get(0).seconds());
+  }
+
   private static JobReport run(double seconds) {
     return new JobReport(
-        "job", seconds, ResultDigest.ordered(List.of()), ShuffleMetrics.ZERO, PluginTotals.ZERO);
+        "job", seconds, 0, ResultDigest.ordered(List.of()), ShuffleMetrics.ZERO, PluginTotals.ZERO);
   }
 }
