@@ -16,16 +16,26 @@ final class BlockEncoder {
   private final BlockStreams streams;
   private final byte[] buffer = new byte[BUFFER_LENGTH];
 
+  // Null where the codec has to make a stream for each partition.
+  private final Lz4BlockStream lz4;
+
   BlockEncoder(BlockStreams streams) {
     this.streams = streams;
+    lz4 = streams.newLz4BlockStream();
   }
 
   /** Writes the next partition of the records. */
   void encode(SortedRecords records, PartitionSink sink) throws IOException {
-    long length = records.lengthUpTo(BlockStreams.SMALL);
-    try (OutputStream out = streams.compressing(streams.encrypting(sink), length)) {
+    try (OutputStream out = compressing(streams.encrypting(sink), records)) {
       records.writePartition(out, buffer);
     }
+  }
+
+  /** For the next partition of the records. */
+  private OutputStream compressing(OutputStream out, SortedRecords records) {
+    return lz4 == null
+        ? streams.compressing(out, records.lengthUpTo(BlockStreams.SMALL))
+        : lz4.to(out);
   }
 
   /**
@@ -52,9 +62,8 @@ final class BlockEncoder {
         }
       }
       if (records.partition() == partition) {
-        long length = records.lengthUpTo(BlockStreams.SMALL);
         // Comes last, since closing it closes the stream beneath.
-        try (OutputStream out = streams.compressing(encrypted, length)) {
+        try (OutputStream out = compressing(encrypted, records)) {
           records.writePartition(out, buffer);
         }
       }

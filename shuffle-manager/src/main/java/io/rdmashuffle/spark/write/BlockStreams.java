@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.io.CompressionCodec;
 import org.apache.spark.io.CompressionCodec$;
+import org.apache.spark.io.LZ4CompressionCodec;
 import org.apache.spark.serializer.SerializerManager;
 
 /**
@@ -21,10 +22,10 @@ final class BlockStreams {
   static final int SMALL = 16 << 10;
 
   private static final int SMALLEST = 1 << 10;
+  private static final int NO_LZ4 = 0;
+  private static final String LZ4_BLOCK_SIZE = "spark.io.compression.lz4.blockSize";
   private static final String[] BLOCK_SIZES = {
-    "spark.io.compression.lz4.blockSize",
-    "spark.io.compression.snappy.blockSize",
-    "spark.io.compression.zstd.bufferSize"
+    LZ4_BLOCK_SIZE, "spark.io.compression.snappy.blockSize", "spark.io.compression.zstd.bufferSize"
   };
   private static final String DEFAULT_BLOCK_SIZE = "32k";
 
@@ -32,6 +33,7 @@ final class BlockStreams {
   private final CompressionCodec codec;
   private final CompressionCodec[] smallCodecs;
   private final boolean isConcatenable;
+  private final int lz4BlockLength;
 
   BlockStreams(SparkConf conf, SerializerManager serializerManager) {
     this.serializerManager = serializerManager;
@@ -44,6 +46,18 @@ final class BlockStreams {
       isConcatenable = true;
       smallCodecs = new CompressionCodec[0];
     }
+    lz4BlockLength = lz4BlockLength(conf, codec);
+  }
+
+  /** Sizes that the codec refuses are left to it, so that it says so. */
+  private static int lz4BlockLength(SparkConf conf, CompressionCodec codec) {
+    if (!(codec instanceof LZ4CompressionCodec)) {
+      return NO_LZ4;
+    }
+    long length = conf.getSizeAsBytes(LZ4_BLOCK_SIZE, DEFAULT_BLOCK_SIZE);
+    boolean isAccepted =
+        length >= Lz4BlockStream.SMALLEST_BLOCK && length <= Lz4BlockStream.LARGEST_BLOCK;
+    return isAccepted ? (int) length : NO_LZ4;
   }
 
   private static CompressionCodec[] smallCodecs(SparkConf conf) {
@@ -85,6 +99,15 @@ final class BlockStreams {
     }
     CompressionCodec fitting = length <= SMALL ? smallCodecs[sizeClass(length)] : codec;
     return fitting.compressedOutputStream(out);
+  }
+
+  /**
+   * A compressor for one partition after the other, which is cheaper than {@link #compressing}.
+   *
+   * @return null unless the codec is LZ4
+   */
+  Lz4BlockStream newLz4BlockStream() {
+    return lz4BlockLength == NO_LZ4 ? null : new Lz4BlockStream(lz4BlockLength);
   }
 
   InputStream decrypting(InputStream in) {
