@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /** What executors spend their CPU on in whole jobs, with the sort shuffle and with the plugin. */
 public final class ProfileBench {
@@ -91,14 +92,10 @@ public final class ProfileBench {
       throws IOException {
     JobRunner runner = new JobRunner(cluster);
     console.begin(job.name() + " with " + side.label());
-    runner.run(job, plan.input());
+    BooleanSupplier isLate = () -> limit.isPast(part, parts);
+    repeat(runner, job, isLate);
     ExecutorTasks.runOnAll(cluster, ExecutorRecording::start);
-    long beganNs = System.nanoTime();
-    int runs = 0;
-    do {
-      runner.run(job, plan.input());
-      runs++;
-    } while (System.nanoTime() - beganNs < seconds * 1e9 && !limit.isPast(part, parts));
+    int runs = repeat(runner, job, isLate);
     Path dir = Files.createDirectories(HarnessPaths.workDir().resolve("profiles"));
     String dirName = dir.toString();
     CpuProfile cpu = new CpuProfile();
@@ -111,6 +108,17 @@ public final class ProfileBench {
     }
     console.end("%d runs".formatted(runs));
     return new Profile(side.label(), runs, cpu);
+  }
+
+  /** Runs a job as long as a recording lasts, or once when it is late; gives the number of runs. */
+  private int repeat(JobRunner runner, Job job, BooleanSupplier isLate) {
+    long beganNs = System.nanoTime();
+    int runs = 0;
+    do {
+      runner.run(job, plan.input());
+      runs++;
+    } while (System.nanoTime() - beganNs < seconds * 1e9 && !isLate.getAsBoolean());
+    return runs;
   }
 
   private static Table table(String job, List<Profile> both) {

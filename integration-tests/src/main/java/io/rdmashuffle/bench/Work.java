@@ -25,10 +25,10 @@ enum Work {
   private static final List<Rule> RULES =
       List.of(
           new Rule("io.rdmashuffle.jobs.", OTHER),
+          new Rule("org.apache.logging.", OTHER),
           new Rule("java.util.zip.Adler32.", CHECKSUM),
           new Rule("java.util.zip.CRC32", CHECKSUM),
           new Rule("org.apache.spark.storage.TimeTrackingOutputStream.", WRITE),
-          new Rule("java.io.FileOutputStream.", WRITE),
           new Rule("io.rdmashuffle.store.MapOutputBuilder", WRITE),
           new Rule("io.rdmashuffle.spark.write.RecordPages.sorted", SORT),
           new Rule("org.apache.spark.shuffle.sort.ShuffleInMemorySorter.", SORT),
@@ -38,10 +38,9 @@ enum Work {
           new Rule("org.apache.spark.sql.execution.UnsafeRowSerializerInstance$$anon$1", SERIALIZE),
           new Rule("org.apache.spark.sql.execution.UnsafeRowSerializerInstance$$anon", DESERIALIZE),
           new Rule("org.apache.spark.serializer.KryoSerializationStream", SERIALIZE),
-          new Rule("org.apache.spark.serializer.JavaSerializationStream", SERIALIZE),
+          // Not their subclass for Java's serializer, which also reads and writes tasks.
           new Rule("org.apache.spark.serializer.SerializationStream", SERIALIZE),
           new Rule("org.apache.spark.serializer.KryoDeserializationStream", DESERIALIZE),
-          new Rule("org.apache.spark.serializer.JavaDeserializationStream", DESERIALIZE),
           new Rule("org.apache.spark.serializer.DeserializationStream", DESERIALIZE),
           new Rule("io.rdmashuffle.spark.write.RecordPages", SERIALIZE),
           new Rule("io.rdmashuffle.spark.write.SingleStreamInserter.", SERIALIZE),

@@ -68,6 +68,32 @@ class WorkTest {
   }
 
   @Test
+  void readingATaskOrWritingALogLineIsNotTheShuffles() {
+    assertEquals(
+        Work.OTHER,
+        Work.of(
+            List.of(
+                "java.io.ObjectInputStream.readObject0",
+                "org.apache.spark.serializer.JavaDeserializationStream.readObject",
+                "org.apache.spark.serializer.JavaSerializerInstance.deserialize",
+                "org.apache.spark.executor.Executor$TaskRunner.run")));
+    assertEquals(
+        Work.DESERIALIZE,
+        Work.of(
+            List.of(
+                "java.io.ObjectInputStream.readObject0",
+                "org.apache.spark.serializer.JavaDeserializationStream.readObject",
+                "org.apache.spark.serializer.DeserializationStream.readKey")));
+    assertEquals(
+        Work.OTHER,
+        Work.of(
+            List.of(
+                "java.io.FileOutputStream.writeBytes",
+                "org.apache.logging.log4j.core.appender.OutputStreamManager.flush",
+                WRITER)));
+  }
+
+  @Test
   void bothShufflesSortAlike() {
     String radixSort = "org.apache.spark.util.collection.unsafe.sort.RadixSort.sort";
     assertEquals(
