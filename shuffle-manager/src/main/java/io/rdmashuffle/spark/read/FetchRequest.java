@@ -12,6 +12,7 @@ import io.rdmashuffle.store.IndexLocation;
 import io.rdmashuffle.store.ReceiveBuffer;
 import io.rdmashuffle.store.ReceivePool;
 import io.rdmashuffle.transport.Deadline;
+import io.rdmashuffle.transport.SlabMemory;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -265,7 +266,10 @@ final class FetchRequest {
   /** Why bytes of the peer cannot be read over this link; null when they can. */
   FallbackReason whyUnreadable(int slabId, long offset, long length) {
     SlabRecord slab = record.slab(slabId);
-    if (slab == null || offset < 0 || length <= 0 || offset > slab.length() - length) {
+    if (slab == null
+        || offset < SlabMemory.HEADER_LENGTH
+        || length <= 0
+        || offset > slab.length() - length) {
       return FallbackReason.BAD_INDEX;
     }
     return slab.key(link.transport().name()) == null ? FallbackReason.QP_SETUP_FAILED : null;

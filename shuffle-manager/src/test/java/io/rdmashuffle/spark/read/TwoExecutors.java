@@ -104,15 +104,29 @@ final class TwoExecutors implements AutoCloseable {
    */
   TwoExecutors(boolean isFaulty, FaultGenerator faults, int receiveSlabs, String... settings)
       throws Exception {
+    this(
+        plain -> isFaulty ? new FaultyTransport(plain, faults, Duration.ofMillis(5)) : plain,
+        64 * SLAB_LENGTH,
+        receiveSlabs,
+        settings);
+  }
+
+  /**
+   * @param wrapper makes the reader's transport of the one over shared memory
+   * @param ownerBytes how much memory the owner has
+   * @param receiveSlabs how many slabs of receive memory the reader has
+   * @param settings keys without their prefix, each followed by its value
+   */
+  TwoExecutors(
+      UnaryOperator<Transport> wrapper, int ownerBytes, int receiveSlabs, String... settings)
+      throws Exception {
     SlabFactory ownerSlabs = remembering(SlabFactories.open(MEMORY, self));
     ownerTransport = SharedMemoryTransport.open(self, ownerSlabs.shareable());
     store =
-        new BlockStore(
-            pool("outputs", ownerSlabs, ownerTransport, Access.REMOTE_READ, 64 * SLAB_LENGTH));
+        new BlockStore(pool("outputs", ownerSlabs, ownerTransport, Access.REMOTE_READ, ownerBytes));
     PeerIdentity reader = identity("reader", 2);
     SlabFactory readerSlabs = SlabFactories.open(MEMORY, reader);
-    Transport plain = SharedMemoryTransport.open(reader, readerSlabs.shareable());
-    transport = isFaulty ? new FaultyTransport(plain, faults, Duration.ofMillis(5)) : plain;
+    transport = wrapper.apply(SharedMemoryTransport.open(reader, readerSlabs.shareable()));
     receivePool =
         new ReceivePool(
             pool(
@@ -229,12 +243,10 @@ final class TwoExecutors implements AutoCloseable {
     long[] checksums = new long[algorithm == ChecksumAlgorithm.NONE ? 0 : lengths.length];
     MapOutputBuilder builder = store.begin(shuffleId, mapTaskId, lengths.length);
     for (int i = 0; i < lengths.length; i++) {
-      byte[] bytes = new byte[lengths[i]];
-      random.nextBytes(bytes);
+      byte[] bytes = newPartition(shuffleId, mapTaskId, i, lengths[i]);
       if (lengths[i] > 0) {
         builder.startPartition(i);
         builder.write(bytes, 0, bytes.length);
-        partitions.put(shuffleId + "_" + mapTaskId + "_" + i, bytes);
       }
       if (checksums.length > 0) {
         checksums[i] = checksum(algorithm, bytes);
@@ -255,6 +267,14 @@ final class TwoExecutors implements AutoCloseable {
         };
     checksum.update(bytes, 0, bytes.length);
     return checksum.getValue();
+  }
+
+  /** Random bytes that are the right ones of a partition from now on. */
+  byte[] newPartition(int shuffleId, long mapTaskId, int partition, int length) {
+    byte[] bytes = new byte[length];
+    random.nextBytes(bytes);
+    partitions.put(shuffleId + "_" + mapTaskId + "_" + partition, bytes);
+    return bytes;
   }
 
   void publish(MapOutput output) throws Exception {
