@@ -329,65 +329,6 @@ class IndexBlockTest {
     }
   }
 
-  @Test
-  void whateverIsMutatedOnlyDeclaredExceptionsComeAndPiecesStayInSlabs() {
-    long seed = Pools.seed("IndexBlockTest.mutations");
-    Random random = new Random(seed);
-    int refused = 0;
-    int rounds = 200_000;
-    for (int round = 0; round < rounds; round++) {
-      IndexBytes original = IndexBytes.small();
-      if (random.nextBoolean()) {
-        original.withChecksums(2, 1, 2, 3);
-      }
-      ByteBuffer bytes = original.at(0);
-      for (int i = random.nextInt(4); i >= 0; i--) {
-        mutate(bytes, random);
-      }
-      try {
-        IndexBlock block =
-            IndexBlock.decode(
-                bytes,
-                0,
-                original.location(),
-                IndexBytes.SHUFFLE_ID,
-                IndexBytes.MAP_TASK_ID,
-                3,
-                IndexBytes::slabLength);
-        long[] total = {0};
-        block.forEachPiece(
-            0,
-            3,
-            (slabId, slabOffset, length) -> {
-              assertTrue(slabOffset >= 4096 && length >= 1, "seed=" + seed);
-              assertTrue(
-                  (long) slabOffset + length <= IndexBytes.slabLength(slabId), "seed=" + seed);
-              total[0] += length;
-            });
-        assertEquals(block.length(0, 3), total[0], "seed=" + seed);
-      } catch (InvalidIndexException e) {
-        refused++;
-      }
-    }
-    assertTrue(refused > rounds / 2, "refused=" + refused);
-  }
-
-  private static void mutate(ByteBuffer bytes, Random random) {
-    int at = random.nextInt(bytes.limit());
-    switch (random.nextInt(4)) {
-      case 0 -> bytes.put(at, (byte) random.nextInt());
-      case 1 -> bytes.put(at, (byte) (bytes.get(at) ^ 1 << random.nextInt(8)));
-      case 2 -> {
-        long[] nasty = {0, -1, 1, Long.MAX_VALUE, Long.MIN_VALUE, 1L << 32, 0xffffffffL};
-        bytes.putLong(at / 8 * 8, Long.reverseBytes(nasty[random.nextInt(nasty.length)]));
-      }
-      default -> {
-        int from = random.nextInt(bytes.limit() / 8) * 8;
-        bytes.putLong(at / 8 * 8, bytes.getLong(from));
-      }
-    }
-  }
-
   private static void assertStale(Consumer<IndexBytes> change) {
     IndexBytes bytes = IndexBytes.small();
     change.accept(bytes);

@@ -323,15 +323,15 @@ public abstract class AbstractTransportContractTest {
 
   @Test
   void mutatedEndpointConnectsOrFailsInTheDeclaredWay() throws Exception {
-    byte[] good = owner.transport().localEndpoint();
-    for (int seed = 0; seed < mutantCount(); seed++) {
-      byte[] mutant = mutate(good, new Random(seed));
+    Mutator mutator = new Mutator(List.of(owner.transport().localEndpoint()), new Random(1));
+    for (int i = 0; i < mutantCount(); i++) {
+      byte[] mutant = mutator.next();
       try {
         connectTo(mutant, owner.identity(), Deadline.after(mutantTimeout())).close();
       } catch (TransportException e) {
         assertFalse(e.getMessage().isEmpty());
       } catch (Exception e) {
-        throw new AssertionError("seed=" + seed, e);
+        throw new AssertionError("mutant " + i, e);
       }
     }
     assertNull(read(connect(), DATA, 8, DATA), "the peer survived");
@@ -814,26 +814,5 @@ public abstract class AbstractTransportContractTest {
   private static int descriptorCount() {
     String[] names = new File("/proc/self/fd").list();
     return names == null ? 0 : names.length;
-  }
-
-  private static byte[] mutate(byte[] good, Random random) {
-    byte[] mutant = good.clone();
-    switch (random.nextInt(4)) {
-      case 0 -> mutant[random.nextInt(mutant.length)] ^= (byte) (1 << random.nextInt(8));
-      case 1 -> mutant = Arrays.copyOf(mutant, random.nextInt(2 * mutant.length));
-      case 2 -> {
-        int from = random.nextInt(mutant.length);
-        int length = Math.min(8, mutant.length - from);
-        byte[] noise = new byte[length];
-        random.nextBytes(noise);
-        System.arraycopy(noise, 0, mutant, from, length);
-      }
-      default -> {
-        for (int i = random.nextInt(8); i >= 0; i--) {
-          mutant[random.nextInt(mutant.length)] = (byte) random.nextInt();
-        }
-      }
-    }
-    return mutant;
   }
 }

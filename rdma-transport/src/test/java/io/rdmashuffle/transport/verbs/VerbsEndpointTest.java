@@ -9,7 +9,6 @@ import io.rdmashuffle.transport.Transport;
 import io.rdmashuffle.transport.TransportException;
 import java.net.InetAddress;
 import java.util.Arrays;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -55,23 +54,6 @@ final class VerbsEndpointTest {
     for (int length = 0; length < 2 * good.length; length++) {
       if (length != good.length) {
         assertRefused(Arrays.copyOf(good, length));
-      }
-    }
-  }
-
-  @Test
-  void noiseIsRefusedOrUnderstoodButNeverThrowsAnythingElse() throws Exception {
-    byte[] good = endpoint(Fabric.ROCE, "2001:db8::1", 4711, "rxe0").encode();
-    for (int seed = 0; seed < 20_000; seed++) {
-      Random random = new Random(seed);
-      byte[] mutant = good.clone();
-      for (int i = random.nextInt(4); i >= 0; i--) {
-        mutant[random.nextInt(mutant.length)] = (byte) random.nextInt();
-      }
-      try {
-        VerbsEndpoint.decode(mutant);
-      } catch (TransportException e) {
-        assertEquals(FailureKind.CONNECT_REJECTED, e.kind(), "seed=" + seed);
       }
     }
   }
