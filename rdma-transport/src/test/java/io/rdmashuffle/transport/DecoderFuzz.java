@@ -15,9 +15,7 @@ import java.util.Random;
 public final class DecoderFuzz {
   /** What is fed. */
   public interface Decoder {
-    /**
-     * @return whether the input was taken; false is a refusal, and so is the declared exception
-     */
+    /** Whether the input was taken; false is a refusal, and so is the declared exception. */
     boolean decode(byte[] input) throws Exception;
   }
 
@@ -36,6 +34,8 @@ public final class DecoderFuzz {
   }
 
   /**
+   * Prepares a run.
+   *
    * @param name of the decoder, for messages
    * @param samples good input
    */
@@ -49,9 +49,7 @@ public final class DecoderFuzz {
     return this;
   }
 
-  /**
-   * The most heap one input may cost: {@code fixed} bytes and {@code perByte} for each of its own.
-   */
+  /** The most heap one input may cost: {@code fixed} bytes, and for each of its own some more. */
   public DecoderFuzz allocating(long fixed, int perByte) {
     fixedBytes = fixed;
     bytesPerByte = perByte;

@@ -84,7 +84,7 @@ final class FlightControlStressTest {
     AtomicReference<Narrow> connection = new AtomicReference<>(new Narrow());
     try (Readings readings =
         new Readings(
-            TwoExecutors.conf(
+            ReaderSide.conf(
                 "readChunkSize", "4k",
                 "maxBytesInFlightPerPeer", "64k",
                 "maxBytesInFlight", "64k",

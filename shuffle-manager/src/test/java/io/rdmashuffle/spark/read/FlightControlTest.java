@@ -18,7 +18,7 @@ final class FlightControlTest {
   private final ManualConnection connection = new ManualConnection(100);
   private Readings readings =
       new Readings(
-          TwoExecutors.conf(
+          ReaderSide.conf(
               "readChunkSize", "4k",
               "maxBytesInFlightPerPeer", "10k",
               "maxBytesInFlight", "16k",
@@ -144,7 +144,7 @@ final class FlightControlTest {
     readings.close();
     readings =
         new Readings(
-            TwoExecutors.conf(
+            ReaderSide.conf(
                 "readChunkSize", "4k",
                 "maxBytesInFlightPerPeer", "10k",
                 "maxBytesInFlight", "16k",

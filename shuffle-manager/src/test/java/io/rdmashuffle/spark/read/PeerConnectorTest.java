@@ -29,7 +29,7 @@ final class PeerConnectorTest {
   private final ManualTransport shm = new ManualTransport("shm");
   private final ManualTransport rdma = new ManualTransport("rdma");
   private final RdmaShuffleConf conf =
-      TwoExecutors.conf("peer.backoff", "10s", "peer.maxBackoff", "60s");
+      ReaderSide.conf("peer.backoff", "10s", "peer.maxBackoff", "60s");
   private final Readings readings = new Readings(conf, shm, rdma);
   private long nowNs = Long.MAX_VALUE - 5; // wraps soon
   private final PeerConnector connector = connector("shm", "rdma");
@@ -149,7 +149,7 @@ final class PeerConnectorTest {
 
   @Test
   void longBackoffsDoNotOverflow() {
-    RdmaShuffleConf longest = TwoExecutors.conf("peer.backoff", "1h", "peer.maxBackoff", "1h");
+    RdmaShuffleConf longest = ReaderSide.conf("peer.backoff", "1h", "peer.maxBackoff", "1h");
     try (Readings patient = new Readings(longest, rdma)) {
       PeerConnector one = new PeerConnector(patient.services, record("1", 1, "rdma"), () -> nowNs);
       for (int i = 0; i < 100; i++) {

@@ -38,7 +38,7 @@ final class ReadGroupTest {
   @Test
   void splitsLongReadsAndFillsBatches() {
     ManualTransport transport = new ManualTransport("shm");
-    try (Readings readings = new Readings(TwoExecutors.conf(), transport)) {
+    try (Readings readings = new Readings(ReaderSide.conf(), transport)) {
       ReadGroup group = readings.group(100, 250, 1, 100, 99, 301);
       ManualConnection connection = new ManualConnection(100);
       assertTrue(group.post(connection, soon()));
@@ -53,7 +53,7 @@ final class ReadGroupTest {
   @Test
   void readsOverTheEdgesOfFragmentedReceiveMemory() {
     ManualTransport transport = new ManualTransport("shm");
-    try (Readings readings = new Readings(TwoExecutors.conf(), transport)) {
+    try (Readings readings = new Readings(ReaderSide.conf(), transport)) {
       List<ReceiveBuffer> taken = new ArrayList<>();
       for (ReceiveBuffer b = take(readings); b != null; b = take(readings)) {
         taken.add(b);
@@ -82,7 +82,7 @@ final class ReadGroupTest {
   void goesOnWhereItWasPushedBack() {
     for (int room = 1; room <= 4; room++) {
       ManualTransport transport = new ManualTransport("shm");
-      try (Readings readings = new Readings(TwoExecutors.conf(), transport)) {
+      try (Readings readings = new Readings(ReaderSide.conf(), transport)) {
         ReadGroup group = readings.group(64, 1000, 7, 128, 64, 65, 1);
         ManualConnection connection = new ManualConnection(room);
         while (!group.post(connection, soon())) {
@@ -101,7 +101,7 @@ final class ReadGroupTest {
   @Test
   void givesItsMemoryBackOnlyWhenTheLastBatchIsDone() {
     ManualTransport transport = new ManualTransport("shm");
-    try (Readings readings = new Readings(TwoExecutors.conf(), transport)) {
+    try (Readings readings = new Readings(ReaderSide.conf(), transport)) {
       ReadGroup group = readings.group(10, 100);
       ManualConnection connection = new ManualConnection(2);
       assertFalse(group.post(connection, soon()));
@@ -121,7 +121,7 @@ final class ReadGroupTest {
   @Test
   void theFirstFailureIsReportedOnceAfterTheLastBatch() {
     ManualTransport transport = new ManualTransport("shm");
-    try (Readings readings = new Readings(TwoExecutors.conf(), transport)) {
+    try (Readings readings = new Readings(ReaderSide.conf(), transport)) {
       ReadGroup group = readings.group(10, 120);
       ManualConnection connection = new ManualConnection(10);
       assertTrue(group.post(connection, soon()));
@@ -140,7 +140,7 @@ final class ReadGroupTest {
   @Test
   void aConnectionThatIsClosedFailsTheGroupWithinPost() {
     ManualTransport transport = new ManualTransport("shm");
-    try (Readings readings = new Readings(TwoExecutors.conf(), transport)) {
+    try (Readings readings = new Readings(ReaderSide.conf(), transport)) {
       ReadGroup group = readings.group(10, 120);
       ManualConnection connection = new ManualConnection(10);
       connection.close();
@@ -156,7 +156,7 @@ final class ReadGroupTest {
     ManualTransport transport = new ManualTransport("shm");
     ManualTransport other = new ManualTransport("rdma");
     transport.refusesSlabs = true;
-    try (Readings readings = new Readings(TwoExecutors.conf(), transport, other)) {
+    try (Readings readings = new Readings(ReaderSide.conf(), transport, other)) {
       ReadGroup group = readings.group(10, 120);
       assertTrue(group.post(new ManualConnection(10), soon()));
       assertEquals(1, readings.ending(0).calls);
@@ -168,7 +168,7 @@ final class ReadGroupTest {
   @Test
   void readsCanBeTakenBack() {
     ManualTransport transport = new ManualTransport("shm");
-    try (Readings readings = new Readings(TwoExecutors.conf(), transport)) {
+    try (Readings readings = new Readings(ReaderSide.conf(), transport)) {
       ReadGroup group = readings.group(1000, 10, 20);
       group.add(readings.slab, 30, 500);
       group.add(readings.slab, 30, 500);

@@ -21,9 +21,14 @@ import java.util.concurrent.atomic.AtomicReference;
  * gathers it.
  */
 final class SteppedTransport implements Transport {
-  /** What happens before a piece is read. */
+  /** What happens before a piece is read, and after it. */
   interface Step {
     void before(int remoteKey, long remoteAddress, int length);
+
+    /**
+     * @param piece the only read of it
+     */
+    default void after(ReadBatch piece) {}
   }
 
   private final Transport delegate;
@@ -145,6 +150,7 @@ final class SteppedTransport implements Transport {
       if (!isAccepted) {
         throw new AssertionError("refused though nothing is outstanding");
       }
+      step.after(piece);
       return failed.get();
     }
 

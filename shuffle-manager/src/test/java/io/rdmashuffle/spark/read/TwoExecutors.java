@@ -2,8 +2,6 @@ package io.rdmashuffle.spark.read;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.rdmashuffle.conf.RdmaShuffleConf;
-import io.rdmashuffle.spark.FallbackReason;
 import io.rdmashuffle.spark.ReadAccounting;
 import io.rdmashuffle.spark.directory.DirectoryClient;
 import io.rdmashuffle.spark.directory.DirectoryException;
@@ -19,7 +17,6 @@ import io.rdmashuffle.store.IndexLocation;
 import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.store.MapOutputBuilder;
 import io.rdmashuffle.store.ReceivePool;
-import io.rdmashuffle.store.SlabPool;
 import io.rdmashuffle.transport.Access;
 import io.rdmashuffle.transport.Availability;
 import io.rdmashuffle.transport.Deadline;
@@ -43,9 +40,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.zip.Adler32;
@@ -60,30 +54,28 @@ import java.util.zip.Checksum;
  */
 final class TwoExecutors implements AutoCloseable {
   static final String OWNER = "owner";
-  static final int SLAB_LENGTH = 1 << 20;
+  static final int SLAB_LENGTH = ReaderSide.SLAB_LENGTH;
 
   private static final Path MEMORY = Path.of("/dev/shm");
   private static final String APPLICATION = "app-1";
 
   final LocalDirectory directory = new LocalDirectory();
-  final ReadAccounting accounting = new ReadAccounting();
   final FakeTcpClient tcp = new FakeTcpClient(this::content);
-  final IndexBlockCache indexCache = new IndexBlockCache(1 << 20);
   final BlockStore store;
-  final ReceivePool receivePool;
   final Transport transport;
+
+  // The reader's, see ReaderSide.
+  final ReadAccounting accounting;
+  final IndexBlockCache indexCache;
+  final ReceivePool receivePool;
   final ReadServices services;
   final OneSidedBlockStoreClient client;
-  final ExecutorService continuations = Executors.newSingleThreadExecutor(daemons("test-fetch"));
+  final ExecutorService continuations;
 
+  private final ReaderSide readerSide;
   private final PeerIdentity self = identity(OWNER, 1);
   private final SharedMemoryTransport ownerTransport;
   private final DirectoryClient ownerDirectory;
-  private final DirectoryClient readerDirectory;
-  private final ExecutorService fallbacks = Executors.newSingleThreadExecutor(daemons("test-tcp"));
-  private final ExecutorService fileReads = Executors.newSingleThreadExecutor(daemons("test-file"));
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(daemons("test-timer"));
   private final Map<String, byte[]> partitions = new ConcurrentHashMap<>();
   private final Map<Integer, ByteBuffer> ownerMemory = new ConcurrentHashMap<>();
   private final Random random = new Random(1);
@@ -123,26 +115,28 @@ final class TwoExecutors implements AutoCloseable {
     SlabFactory ownerSlabs = remembering(SlabFactories.open(MEMORY, self));
     ownerTransport = SharedMemoryTransport.open(self, ownerSlabs.shareable());
     store =
-        new BlockStore(pool("outputs", ownerSlabs, ownerTransport, Access.REMOTE_READ, ownerBytes));
+        new BlockStore(
+            ReaderSide.pool("outputs", ownerSlabs, ownerTransport, Access.REMOTE_READ, ownerBytes));
     PeerIdentity reader = identity("reader", 2);
     SlabFactory readerSlabs = SlabFactories.open(MEMORY, reader);
     transport = wrapper.apply(SharedMemoryTransport.open(reader, readerSlabs.shareable()));
-    receivePool =
-        new ReceivePool(
-            pool(
-                "receive",
-                readerSlabs,
-                transport,
-                Access.LOCAL_WRITE,
-                (long) receiveSlabs * SLAB_LENGTH));
     ownerDirectory = directory.client(OWNER);
-    readerDirectory = directory.client("reader");
     register(self);
-    services = services(transport, conf(settings));
-    client = new OneSidedBlockStoreClient(tcp, services, tcp::fetchBlocks, fallbacks);
-    var unused =
-        timer.scheduleWithFixedDelay(
-            () -> receivePool.expireWaiters(System.nanoTime()), 5, 5, TimeUnit.MILLISECONDS);
+    readerSide =
+        new ReaderSide(
+            APPLICATION,
+            directory.client("reader"),
+            tcp,
+            transport,
+            readerSlabs,
+            receiveSlabs,
+            ReaderSide.conf(settings));
+    accounting = readerSide.accounting;
+    indexCache = readerSide.indexCache;
+    receivePool = readerSide.receivePool;
+    services = readerSide.services;
+    client = readerSide.client;
+    continuations = readerSide.continuations;
   }
 
   private SlabFactory remembering(SlabFactory slabs) {
@@ -170,44 +164,6 @@ final class TwoExecutors implements AutoCloseable {
     byte[] token = new byte[PeerIdentity.TOKEN_LENGTH];
     token[0] = (byte) fill;
     return new PeerIdentity(APPLICATION, executorId, token);
-  }
-
-  static RdmaShuffleConf conf(String... settings) {
-    Map<String, String> properties = new HashMap<>();
-    for (int i = 0; i < settings.length; i += 2) {
-      properties.put("spark.shuffle.rdma." + settings[i], settings[i + 1]);
-    }
-    return RdmaShuffleConf.from(properties);
-  }
-
-  private static SlabPool pool(
-      String name, SlabFactory slabs, Transport transport, Access access, long budget) {
-    return new SlabPool(
-        name, slabs, List.of(transport), access, budget, SLAB_LENGTH, Duration.ZERO);
-  }
-
-  private static ThreadFactory daemons(String name) {
-    return task -> {
-      Thread thread = new Thread(task, name);
-      thread.setDaemon(true);
-      return thread;
-    };
-  }
-
-  ReadServices services(Transport used, RdmaShuffleConf conf) {
-    return new ReadServices(
-        APPLICATION,
-        List.of(used),
-        FallbackReason.DISABLED,
-        "no transport",
-        readerDirectory,
-        receivePool,
-        indexCache,
-        accounting,
-        continuations,
-        new FileReads(fileReads, DownloadFiles.TRANSPORT_CONF),
-        conf.shuffle(),
-        conf.transport());
   }
 
   /** Lists the owner with the driver, perhaps under another token than its slabs carry. */
@@ -340,7 +296,7 @@ final class TwoExecutors implements AutoCloseable {
 
   /** As when the plugin is being stopped. */
   void stopFileReads() {
-    fileReads.shutdownNow();
+    readerSide.refuseFileReads();
   }
 
   /** Every block right, and gone these ways: {@code "shm", 3, "STALE", 1}. */
@@ -392,15 +348,8 @@ final class TwoExecutors implements AutoCloseable {
 
   @Override
   public void close() {
-    client.close();
-    timer.shutdownNow();
-    continuations.shutdownNow();
-    fileReads.shutdownNow();
-    fallbacks.shutdownNow();
-    readerDirectory.close();
+    readerSide.close();
     ownerDirectory.close();
-    receivePool.close();
-    transport.close();
     store.close();
     ownerTransport.close();
   }

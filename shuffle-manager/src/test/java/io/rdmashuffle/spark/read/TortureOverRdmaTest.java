@@ -1,0 +1,31 @@
+package io.rdmashuffle.spark.read;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** As {@link TortureTest}, over queue pairs of a soft-RoCE device. */
+@Tag("rxe")
+@Timeout(900) // JVMs start slowly on an emulated processor
+final class TortureOverRdmaTest {
+  private static final int BLOCKS = 100_000;
+  private static final int SECONDS = 400;
+
+  @TempDir private Path directory;
+
+  @Test
+  void noStaleBlockIsDelivered() throws Exception {
+    try (Torture torture = new Torture(directory, "rdma", 10_000)) {
+      torture.addReader(SECONDS, BLOCKS);
+      Torture.Counts counts = torture.run(2000);
+      assertEquals(0, counts.wrong());
+      assertTrue(counts.right() >= BLOCKS, counts.toString());
+      assertTrue(counts.stale() > 100 && counts.stops() > 5, counts.toString());
+    }
+  }
+}
