@@ -23,6 +23,9 @@ final class ConnectionManager implements Runnable {
   private static final int LONGEST_WAIT_MS = 10_000;
   private static final int PAUSE_MS = 10;
 
+  /** Events taken before commands and deadlines have their turn, whoever sends them. */
+  private static final int EVENT_LIMIT = 64;
+
   // enum ibv_event_type
   private static final int EVENT_PORT_ACTIVE = 9;
   private static final int EVENT_DEVICE_FATAL = 8;
@@ -125,7 +128,7 @@ final class ConnectionManager implements Runnable {
   }
 
   private void takeCmEvents() {
-    while (true) {
+    for (int i = 0; i < EVENT_LIMIT; i++) {
       int result = VerbsExt.nextCmEvent(channel, eventAddress);
       if (result == -VerbsExt.EAGAIN) {
         return;

@@ -1,7 +1,9 @@
 package io.rdmashuffle.transport.verbs;
 
+import io.rdmashuffle.transport.LogLimit;
 import io.rdmashuffle.transport.PeerIdentity;
 import java.io.IOException;
+import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,19 +14,14 @@ import org.slf4j.LoggerFactory;
 final class Listener implements CmHandler {
   private static final Logger LOG = LoggerFactory.getLogger(Listener.class);
 
-  /** Requests accepted whose other side has not confirmed yet. */
-  private static final int MAX_HALF_OPEN = 256;
-
-  private static final int REJECTIONS_PER_LINE = 1000;
+  private static final Duration PERIOD_OF_LINES = Duration.ofMinutes(1);
 
   private final VerbsTransport transport;
   private final ConnectionManager manager;
   private final VerbsDevice device;
   private final PeerIdentity self;
-  private final int maxInbound;
-  private int inbound;
-  private int halfOpen;
-  private long rejected;
+  private final Admission admission;
+  private final LogLimit logLimit = new LogLimit(PERIOD_OF_LINES);
 
   Listener(
       VerbsTransport transport,
@@ -36,7 +33,7 @@ final class Listener implements CmHandler {
     this.manager = manager;
     this.device = device;
     this.self = self;
-    this.maxInbound = maxInbound;
+    admission = new Admission(self, maxInbound, System::nanoTime);
   }
 
   @Override
@@ -49,10 +46,7 @@ final class Listener implements CmHandler {
   }
 
   private void onRequest(CmEvent event) {
-    Rejection rejection = Handshake.check(event.privateData(), self);
-    if (rejection == null && (inbound >= maxInbound || halfOpen >= MAX_HALF_OPEN)) {
-      rejection = Rejection.TOO_MANY;
-    }
+    Rejection rejection = admission.check(event.privateData());
     if (rejection != null) {
       reject(event.id(), rejection, null);
       return;
@@ -76,32 +70,30 @@ final class Listener implements CmHandler {
   private void reject(long id, Rejection reason, IOException cause) {
     VerbsExt.reject(id, Handshake.rejection(reason));
     VerbsExt.destroyId(id);
-    if (rejected++ % REJECTIONS_PER_LINE == 0) {
+    long leftOut = logLimit.admit();
+    if (leftOut >= 0) {
       LOG.warn(
-          "an RDMA connection request was rejected: {}{} ({} so far; one in {} is logged)",
+          "an RDMA connection request to {} was rejected: {}{} ({} more since the last such line;"
+              + " there is one a minute at most)",
+          device.candidate(),
           reason,
           cause == null ? "" : ", " + cause.getMessage(),
-          rejected,
-          REJECTIONS_PER_LINE);
+          leftOut);
     }
   }
 
   // Called by inbound connections.
 
   void onAccepting() {
-    inbound++;
-    halfOpen++;
+    admission.onAccepting();
   }
 
   void onEstablished() {
-    halfOpen--;
+    admission.onEstablished();
   }
 
   void onClosed(boolean wasHalfOpen) {
-    inbound--;
-    if (wasHalfOpen) {
-      halfOpen--;
-    }
+    admission.onClosed(wasHalfOpen);
   }
 
   @Override

@@ -5,7 +5,7 @@ enum Rejection {
   UNKNOWN(0, "no reason that this version knows"),
   NOT_OURS(1, "it does not understand our request: another program or version listens there"),
   WRONG_PROOF(2, "our proof is wrong: the token is not that of the process that listens there"),
-  TOO_MANY(3, "it has as many connections as it accepts"),
+  TOO_MANY(3, "it has as many connections as it accepts, or too many strangers ask"),
   NO_RESOURCES(4, "it could not create a queue pair");
 
   private final int number;

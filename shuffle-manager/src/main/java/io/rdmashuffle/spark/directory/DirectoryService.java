@@ -1,6 +1,8 @@
 package io.rdmashuffle.spark.directory;
 
 import io.rdmashuffle.spark.directory.DirectoryException.Reason;
+import io.rdmashuffle.transport.LogLimit;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +25,7 @@ final class DirectoryService {
   private static final int MIN_CACHED_PAGE_BYTES = 4_096;
 
   private final Directory directory;
+  private final LogLimit logLimit = new LogLimit(Duration.ofMinutes(1));
   private final PageCache pages = new PageCache(MAX_CACHED_PAGE_BYTES);
 
   DirectoryService(Directory directory) {
@@ -34,7 +37,7 @@ final class DirectoryService {
     try {
       return dispatch(request);
     } catch (DirectoryMessageException e) {
-      LOG.warn("Refused a message to the shuffle directory: {}", e.getMessage());
+      logRefusal("message", e);
       return Messages.encodeFailed(new DirectoryException(Reason.INCOMPATIBLE, e.getMessage(), e));
     } catch (DirectoryException e) {
       return Messages.encodeFailed(e);
@@ -50,9 +53,22 @@ final class DirectoryService {
       Messages.Report report = Messages.decodeReport(message);
       directory.report(report.executorId(), report.sequence(), report.counters());
     } catch (DirectoryMessageException e) {
-      LOG.warn("Dropped a report to the shuffle directory: {}", e.getMessage());
+      logRefusal("report", e);
     } catch (RuntimeException e) {
       LOG.error("The shuffle directory failed to take a report", e);
+    }
+  }
+
+  /** Anybody may be able to send to the driver. */
+  private void logRefusal(String what, DirectoryMessageException cause) {
+    long leftOut = logLimit.admit();
+    if (leftOut >= 0) {
+      LOG.warn(
+          "Refused a {} to the shuffle directory: {} ({} more since the last such line; there is"
+              + " one a minute at most)",
+          what,
+          cause.getMessage(),
+          leftOut);
     }
   }
 

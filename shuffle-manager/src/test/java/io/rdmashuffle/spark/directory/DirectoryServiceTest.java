@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
+import io.rdmashuffle.transport.DecoderFuzz;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
@@ -67,6 +68,21 @@ class DirectoryServiceTest {
     byte[] latter = ask();
     assertNotSame(former, latter);
     assertEquals(OUTPUTS, Messages.decodePage(latter).orElseThrow().mapTaskId(0));
+  }
+
+  @Test
+  void everyMessageIsAnsweredWhateverItIs() throws Exception {
+    List<OutputRecord> outputs = List.of(Samples.output(7, 9), Samples.output(7, 10));
+    List<byte[]> requests =
+        List.of(
+            Messages.encodeRegister(Samples.executor("3", 2)),
+            Messages.encodePublish(new Messages.Publication("3", Samples.slabs(2), outputs)),
+            Messages.encodeLocate(new Messages.LocateRequest(0, 0)),
+            Messages.encodePeers(List.of("1", "2", "4")));
+    DecoderFuzz.of("directory", requests)
+        .allocating(1 << 20, 64) // a page of all outputs
+        .run(input -> service.answer(input)[1] != Messages.FAILED);
+    assertEquals(Messages.PAGE, ask()[1]);
   }
 
   @Test
