@@ -306,6 +306,13 @@ public abstract class AbstractTransportContractTest {
     assertRefused(owner.transport().localEndpoint(), other, FailureKind.CONNECT_REJECTED);
   }
 
+  /** An application that ended, with which this one has even executor id and token in common. */
+  @Test
+  void executorOfAnEarlierApplicationIsRefused() {
+    PeerIdentity former = new PeerIdentity("app-0", "owner", owner.identity().token());
+    assertRefused(owner.transport().localEndpoint(), former, FailureKind.CONNECT_REJECTED);
+  }
+
   @Test
   void garbageEndpointIsRefused() throws Exception {
     int[] lengths = {0, 1, 3, 4, 76, 511, 512, 513, 100_000};

@@ -22,16 +22,10 @@ import io.rdmashuffle.transport.SlabFactory;
 import io.rdmashuffle.transport.SlabMemory;
 import io.rdmashuffle.transport.TransportException;
 import io.rdmashuffle.transport.TransportNode;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HexFormat;
-import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -52,9 +46,7 @@ class SharedMemoryProcessTest {
   @TempDir private Path directory;
   private TransportNode node;
   private RegisteredSlab target;
-  private Process process;
-  private byte[] endpoint;
-  private int[] keys;
+  private SlabOwnerProcess process;
 
   @BeforeEach
   void open() throws Exception {
@@ -62,7 +54,7 @@ class SharedMemoryProcessTest {
     assumeTrue(slabs.shareable().isAvailable(), slabs.shareable().cause());
     node = new TransportNode(self, SharedMemoryTransport.open(self, slabs.shareable()), slabs);
     target = node.addSlab(SLAB_LENGTH, Access.LOCAL_WRITE);
-    startOwner();
+    process = SlabOwnerProcess.start(directory, peer, SLAB_COUNT, SLAB_LENGTH);
   }
 
   @AfterEach
@@ -131,7 +123,7 @@ class SharedMemoryProcessTest {
     PeerIdentity impostor = identity("owner", 3);
     PeerSlabs slabs =
         new PeerSlabs(impostor, process.pid(), node.transport().counters().peerResources);
-    IOException failure = assertThrows(IOException.class, () -> slabs.hold(keys[0]));
+    IOException failure = assertThrows(IOException.class, () -> slabs.hold(process.key(0)));
     assertTrue(failure.getMessage().contains("is not a slab of"), failure.getMessage());
   }
 
@@ -165,33 +157,8 @@ class SharedMemoryProcessTest {
     }
   }
 
-  private void startOwner() throws IOException {
-    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                java,
-                "-Xmx64m",
-                "-cp",
-                System.getProperty("java.class.path"),
-                SlabOwnerMain.class.getName(),
-                directory.toString(),
-                peer.executorId(),
-                HexFormat.of().formatHex(peer.token()),
-                Integer.toString(SLAB_COUNT),
-                Integer.toString(SLAB_LENGTH)));
-    process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    BufferedReader output =
-        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-    String line = output.readLine();
-    assertTrue(line != null, "the owner said how to reach it");
-    String[] words = line.split(" ", -1);
-    endpoint = HexFormat.of().parseHex(words[0]);
-    keys = Arrays.stream(words).skip(1).mapToInt(Integer::parseInt).toArray();
-  }
-
   private void kill() throws InterruptedException {
-    process.destroyForcibly().waitFor();
+    process.close();
   }
 
   private void killQuietly() {
@@ -203,11 +170,11 @@ class SharedMemoryProcessTest {
   }
 
   private Connection connect() throws Exception {
-    return node.transport().connect(endpoint, peer, deadline()).get(5, TimeUnit.SECONDS);
+    return node.transport().connect(process.endpoint(), peer, deadline()).get(5, TimeUnit.SECONDS);
   }
 
   private TransportException read(Connection connection, int number, int offset, int length) {
-    ReadBatch batch = newBatch().add(offset, keys[number], length, target, offset);
+    ReadBatch batch = newBatch().add(offset, process.key(number), length, target, offset);
     return offer(connection, batch).await();
   }
 
