@@ -1,6 +1,7 @@
 package io.rdmashuffle.spark.directory;
 
 import java.time.Duration;
+import java.util.Arrays;
 
 /** A driver's directory in this process, for tests of those who use it. */
 public final class LocalDirectory {
@@ -9,6 +10,12 @@ public final class LocalDirectory {
   /** The directory as the driver sees it. */
   public Directory driver() {
     return directory;
+  }
+
+  /** The answer to a registration that was cut short, which is logged as refused. */
+  public byte[] answerHalfOf(ExecutorRecord registration) {
+    byte[] message = Messages.encodeRegister(registration);
+    return new DirectoryService(directory).answer(Arrays.copyOf(message, message.length - 1));
   }
 
   /** The client of an executor; asks again at once for what was not there. */

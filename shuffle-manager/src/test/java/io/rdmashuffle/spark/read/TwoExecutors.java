@@ -155,14 +155,19 @@ final class TwoExecutors implements AutoCloseable {
     };
   }
 
+  /** How peers find the owner. */
+  byte[] ownerEndpoint() {
+    return ownerTransport.localEndpoint();
+  }
+
   /** The owner's memory, for tests that spoil it. */
   ByteBuffer memoryOfSlab(int slabId) {
     return ownerMemory.get(slabId);
   }
 
-  static PeerIdentity identity(String executorId, int fill) {
+  static PeerIdentity identity(String executorId, int seed) {
     byte[] token = new byte[PeerIdentity.TOKEN_LENGTH];
-    token[0] = (byte) fill;
+    new Random(seed).nextBytes(token);
     return new PeerIdentity(APPLICATION, executorId, token);
   }
 
