@@ -2,6 +2,7 @@ package io.rdmashuffle.transport.sharedmemory;
 
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
+import io.rdmashuffle.transport.ChildJvm;
 import io.rdmashuffle.transport.PeerIdentity;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -28,12 +29,9 @@ final class SlabOwnerProcess implements AutoCloseable {
   static SlabOwnerProcess start(Path directory, PeerIdentity self, int slabs, int slabLength)
       throws IOException {
     List<String> command =
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx64m",
-            "-cp",
-            System.getProperty("java.class.path"),
-            SlabOwnerMain.class.getName(),
+        ChildJvm.command(
+            List.of("-Xmx64m"),
+            SlabOwnerMain.class,
             directory.toString(),
             self.executorId(),
             HexFormat.of().formatHex(self.token()),

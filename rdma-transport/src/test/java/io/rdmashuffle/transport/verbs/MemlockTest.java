@@ -2,13 +2,13 @@ package io.rdmashuffle.transport.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rdmashuffle.transport.ChildJvm;
 import io.rdmashuffle.transport.Transport;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -49,9 +49,7 @@ final class MemlockTest {
     Stream.of("prlimit", "--memlock=" + limit + ":" + limit).forEach(command::add);
     // Whoever has this capability is not bound by the limit.
     Stream.of("setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock").forEach(command::add);
-    Stream.of(System.getProperty("java.home") + "/bin/java", "-XX:TieredStopAtLevel=1")
-        .forEach(command::add);
-    Stream.of("-cp", absoluteClassPath(), Child.class.getName()).forEach(command::add);
+    command.addAll(ChildJvm.command(List.of("-XX:TieredStopAtLevel=1"), Child.class));
     Process process =
         new ProcessBuilder(command).directory(new File("/tmp")).redirectErrorStream(true).start();
     String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -61,11 +59,5 @@ final class MemlockTest {
             line -> line.startsWith("MEMLOCK") || line.startsWith("null") || line.startsWith("N"))
         .findFirst()
         .orElse(text);
-  }
-
-  private static String absoluteClassPath() {
-    return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-        .map(part -> new File(part).getAbsolutePath())
-        .collect(Collectors.joining(File.pathSeparator));
   }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rdmashuffle.transport.ChildJvm;
 import io.rdmashuffle.transport.PeerIdentity;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,12 +30,7 @@ final class SecretsTest {
   void nothingThatIsLoggedOrPrintedHoldsATokenOrAKey() throws Exception {
     Path output = directory.resolve("output");
     Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Dlog4j2.level=DEBUG",
-                "-cp",
-                System.getProperty("java.class.path"),
-                SecretsExercise.class.getName())
+        new ProcessBuilder(ChildJvm.command(List.of("-Dlog4j2.level=DEBUG"), SecretsExercise.class))
             .redirectErrorStream(true)
             .redirectOutput(output.toFile())
             .start();

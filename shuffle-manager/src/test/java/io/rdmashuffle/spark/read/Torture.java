@@ -3,7 +3,7 @@ package io.rdmashuffle.spark.read;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.File;
+import io.rdmashuffle.transport.ChildJvm;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -13,7 +13,6 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Starts an owner and readers, stops and continues them at random, and sums up what they say. */
@@ -55,23 +54,19 @@ final class Torture implements AutoCloseable {
   }
 
   private Process start(Class<?> main, String... more) throws IOException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-    command.addAll(List.of("-cp", absoluteClassPath(), main.getName()));
-    command.addAll(List.of(directory.toString(), transport));
-    command.add(Long.toString(seed + readers.size()));
-    command.addAll(List.of(more));
+    List<String> arguments =
+        new ArrayList<>(
+            List.of(directory.toString(), transport, Long.toString(seed + readers.size())));
+    arguments.addAll(List.of(more));
+    List<String> command =
+        ChildJvm.command(
+            List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+            main,
+            arguments.toArray(new String[0]));
     return new ProcessBuilder(command)
         .directory(directory.toFile())
         .redirectError(ProcessBuilder.Redirect.INHERIT)
         .start();
-  }
-
-  private static String absoluteClassPath() {
-    return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-        .map(part -> new File(part).getAbsolutePath())
-        .collect(Collectors.joining(File.pathSeparator));
   }
 
   /**
