@@ -59,7 +59,7 @@ class SharedMemoryProcessTest {
 
   @AfterEach
   void close() throws Exception {
-    kill();
+    process.close();
     node.close();
     assertEquals(0, node.transport().counters().peerResources.sum());
     assertArrayEquals(new String[0], directory.toFile().list(), "nothing is left behind");
@@ -79,7 +79,7 @@ class SharedMemoryProcessTest {
   void slabMappedBeforeTheOwnerWasKilledIsReadStill() throws Exception {
     Connection connection = connect();
     assertNull(read(connection, 0, DATA, 4096));
-    Thread killer = new Thread(this::killQuietly, "killer");
+    Thread killer = new Thread(process::close, "killer");
     killer.start();
     boolean isOver = false;
     while (!isOver) { // before, while and after it is killed
@@ -93,7 +93,7 @@ class SharedMemoryProcessTest {
   void slabNotMappedBeforeTheOwnerWasKilledFails() throws Exception {
     Connection connection = connect();
     assertNull(read(connection, 0, DATA, 4096));
-    kill();
+    process.close();
     TransportException failure = read(connection, 1, DATA, 4096);
     assertEquals(FailureKind.READ_FAILED, failure.kind());
     assertTrue(failure.getMessage().contains("executor owner of app"), failure.getMessage());
@@ -102,7 +102,7 @@ class SharedMemoryProcessTest {
 
   @Test
   void connectToAKilledOwnerIsRejected() throws Exception {
-    kill();
+    process.close();
     ExecutionException failure = assertThrows(ExecutionException.class, this::connect);
     TransportException cause = assertInstanceOf(TransportException.class, failure.getCause());
     assertEquals(FailureKind.CONNECT_REJECTED, cause.kind());
@@ -154,18 +154,6 @@ class SharedMemoryProcessTest {
                       .get(1, TimeUnit.SECONDS));
       TransportException cause = assertInstanceOf(TransportException.class, failure.getCause());
       assertEquals(FailureKind.NO_SHARED_MEMORY, cause.kind());
-    }
-  }
-
-  private void kill() throws InterruptedException {
-    process.close();
-  }
-
-  private void killQuietly() {
-    try {
-      kill();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 

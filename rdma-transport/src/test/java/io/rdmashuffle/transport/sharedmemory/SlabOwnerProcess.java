@@ -60,8 +60,9 @@ final class SlabOwnerProcess implements AutoCloseable {
     return keys[number];
   }
 
+  /** Kills the process and waits until it is gone. Idempotent. */
   @Override
-  public void close() throws InterruptedException {
-    process.destroyForcibly().waitFor();
+  public void close() {
+    process.destroyForcibly().onExit().join();
   }
 }

@@ -1,6 +1,5 @@
 package io.rdmashuffle.transport.sharedmemory;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -27,7 +26,7 @@ class StrangerOnHostTest {
   private static final int SLAB_LENGTH = 2 * SlabMemory.HEADER_LENGTH;
   private static final String SOMEBODY_ELSE = "12345";
 
-  private record Result(int exitCode, byte[] output, String errors) {}
+  private record Result(int exitCode, String output, String errors) {}
 
   @TempDir private Path directory;
   private SlabOwnerProcess owner;
@@ -52,7 +51,7 @@ class StrangerOnHostTest {
 
     Result ours = read(List.of(), slab);
     assertEquals(0, ours.exitCode, ours.errors);
-    assertArrayEquals("RDMASLB1".getBytes(StandardCharsets.US_ASCII), ours.output);
+    assertEquals("RDMASLB1", ours.output);
 
     List<String> asSomebodyElse =
         List.of(
@@ -63,7 +62,7 @@ class StrangerOnHostTest {
             "--inh-caps=-all");
     Result theirs = read(asSomebodyElse, slab);
     assertNotEquals(0, theirs.exitCode);
-    assertEquals(0, theirs.output.length);
+    assertEquals("", theirs.output);
     assertTrue(theirs.errors.contains("Permission denied"), theirs.errors);
   }
 
@@ -75,7 +74,7 @@ class StrangerOnHostTest {
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("LC_ALL", "C");
     Process process = builder.start();
-    byte[] output = process.getInputStream().readAllBytes();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     String errors = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
     assertTrue(process.waitFor(10, TimeUnit.SECONDS));
     return new Result(process.exitValue(), output, errors);

@@ -86,7 +86,7 @@ final class EveryOrderOfReadsAndReuseTest {
     pair.fetch(name).assertAllRight(pair::content);
     readerStep = Integer.MAX_VALUE - 1;
     onReaderStep(); // what the owner has yet to do
-    long expected =
+    int expected =
         (order[0] < FIRST_FETCH ? 0 : 1) + (order[0] < FIRST_FETCH + SECOND_FETCH ? 0 : 1);
     assertEquals(expected, deliveredOneSided() - before, () -> Arrays.toString(order));
     assertTrue(pair.store.remove(1, successor));

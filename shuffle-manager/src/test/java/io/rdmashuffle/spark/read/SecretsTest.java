@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,7 +43,9 @@ final class SecretsTest {
       assertTrue(text.contains(expected), expected + " is missing in: " + text);
     }
     for (String secret : secrets()) {
-      assertFalse(text.toLowerCase().contains(secret.toLowerCase()), () -> secret + " in " + text);
+      assertFalse(
+          text.toLowerCase(Locale.ROOT).contains(secret.toLowerCase(Locale.ROOT)),
+          () -> secret + " in " + text);
     }
   }
 

@@ -25,9 +25,7 @@ final class SteppedTransport implements Transport {
   interface Step {
     void before(int remoteKey, long remoteAddress, int length);
 
-    /**
-     * @param piece the only read of it
-     */
+    /** Called with a batch of which the piece is the only read. */
     default void after(ReadBatch piece) {}
   }
 
