@@ -85,10 +85,38 @@ watch_log() {
   done
 }
 
+# The Spark that the harness runs on: the one of the build, unless use_spark chose another.
+spark_home="$ROOT/integration-tests/target/spark-home"
+scala_binary=2.13
+
+# use_spark VERSION SCALA : takes that one from now on; its jars are fetched once.
+use_spark() {
+  spark_home="$ROOT/integration-tests/target/spark/$1-$2"
+  scala_binary=$2
+  [ ! -d "$spark_home/jars" ] || return 0
+  rm -rf "$spark_home/jars.part"
+  mvn -B -ntp -q -f "$ROOT/integration-tests/spark-home/pom.xml" dependency:copy-dependencies \
+    "-Dspark.version=$1" "-Dscala.binary=$2" -DincludeScope=runtime \
+    "-DoutputDirectory=$spark_home/jars.part" || return 1
+  mv "$spark_home/jars.part" "$spark_home/jars"
+}
+
+# java_home_of MAJOR : prints where that Java is installed; fails where it is not.
+java_home_of() {
+  local home
+  for home in /usr/lib/jvm/*; do
+    if [ -x "$home/bin/java" ] && [[ ${home##*/} =~ (^|[^0-9])$1([^0-9]|$) ]]; then
+      printf '%s\n' "$home"
+      return 0
+    fi
+  done
+  return 1
+}
+
 # spark_jvm ARG... : runs Java with what Spark's local-cluster and our harness need.
 spark_jvm() {
   local module="$ROOT/integration-tests/target"
-  export SPARK_HOME="$module/spark-home" SPARK_SCALA_VERSION=2.13
+  export SPARK_HOME="$spark_home" SPARK_SCALA_VERSION="$scala_binary"
   export SPARK_LOCAL_IP="${SPARK_LOCAL_IP:-127.0.0.1}"
   local opens=() package
   for package in java.lang java.lang.invoke java.lang.reflect java.io java.net java.nio java.util \
@@ -112,6 +140,22 @@ spark_jvm() {
 run_main() {
   local module="$ROOT/integration-tests/target"
   spark_jvm -Xmx1g \
-    -cp "$module/user-jars/*:$module/spark-home/jars/*:$ROOT/shuffle-manager/target/rdma-shuffle.jar" \
+    -cp "$module/user-jars/*:$spark_home/jars/*:$ROOT/shuffle-manager/target/rdma-shuffle.jar" \
     "$@"
+}
+
+# run_tests CLASS_PATH ARG... : runs JUnit without Maven on what is built. After the class path come
+# the plugin's jar, which brings DiSNI, and Spark.
+run_tests() {
+  local class_path=$1 module="$ROOT/integration-tests/target"
+  shift
+  [ -e "$module/test-tools/junit-console.jar" ] ||
+    die "nothing is built; run mvn -DskipTests package"
+  class_path="$module/test-tools/junit-console.jar:$class_path"
+  class_path+=":$ROOT/shuffle-manager/target/rdma-shuffle.jar:$spark_home/jars/*"
+  class_path+=":$module/user-jars/*"
+  spark_jvm -Xmx1g -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -cp "$class_path" \
+    "-Dtest.nightly=${nightly:-false}" \
+    org.junit.platform.console.ConsoleLauncher execute --disable-banner \
+    --fail-if-no-tests "$@"
 }

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class BadInputTest {
   @Test
+  @Feature("Settings: an unknown key is refused with the nearest known one")
   void anUnknownKeyIsRefusedWithTheNearestKnownOne() {
     String message = refusal(Map.of("spark.shuffle.rdma.memory.sise", "1g"));
     assertTrue(message.contains("spark.shuffle.rdma.memory.sise"), message);
@@ -76,6 +77,7 @@ class BadInputTest {
   }
 
   @Test
+  @Feature("Transport: TCP alone")
   void tcpAloneGivesTheSameAndSaysWhy() {
     try (LocalCluster cluster =
         PluginApp.start("bad-tcp", Map.of("spark.shuffle.rdma.transports", "tcp"))) {
@@ -87,6 +89,7 @@ class BadInputTest {
   }
 
   @Test
+  @Feature("Deployment: an application whose executors would lack the jar is refused")
   void executorsWithoutTheJarFailClearly() {
     String jobsOnly =
         HarnessPaths.userJars().stream().map(Path::toString).collect(Collectors.joining(","));
@@ -134,6 +137,7 @@ class BadInputTest {
   }
 
   @Test
+  @Feature("Deployment: two applications on one host")
   void twoApplicationsOnOneHostDoNotMeet(@TempDir Path data) {
     JobInput input = new JobInput(data.toString(), 20 << 20, List.of(), 0.01, 0.02);
     try (RemoteApp one = remote("bad-first");

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Memory for map outputs that does not suffice, or is not there at all. */
+@Feature("Memory: what exceeds the budget goes to files")
 @Tag("slow")
 class BudgetTest {
   @Test

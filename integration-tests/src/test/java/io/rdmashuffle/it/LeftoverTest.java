@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is left of ours once an application, or one of its executors, was asked to stop. */
+@Feature("Resources: memory, threads and connections return to zero")
 @Tag("slow")
 class LeftoverTest {
   private static final int EXECUTORS = 2;

@@ -33,6 +33,7 @@ class LostExecutorTest {
   private static final long LIMIT_SECONDS = 240;
 
   @Test
+  @Feature("Recovery: an executor is killed while others read from it")
   void aKilledExecutorCostsNothingButTime() throws Exception {
     try (LocalCluster cluster = PluginApp.start("lost-killed", Map.of())) {
       ResultDigest expected = PluginApp.expected(cluster, TASKS, ROWS);
@@ -50,6 +51,7 @@ class LostExecutorTest {
   }
 
   @Test
+  @Feature("Recovery: an executor does not answer for a while")
   void aFrozenExecutorIsReadAllTheSame() throws Exception {
     try (LocalCluster cluster = PluginApp.start("lost-frozen", Map.of())) {
       ResultDigest expected = PluginApp.expected(cluster, TASKS, ROWS);

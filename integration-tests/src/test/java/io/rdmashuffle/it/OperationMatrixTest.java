@@ -31,6 +31,7 @@ import org.junit.jupiter.api.TestFactory;
  * <p>Applications are slow to start, so each combination has one, and in each some operations bring
  * the other serializer. What the sort shuffle gives depends on neither, so it runs once.
  */
+@Feature("RDD and SQL: every operation, with each serializer and codec")
 @Tag("slow")
 class OperationMatrixTest {
   private static final String JAVA = "org.apache.spark.serializer.JavaSerializer";
