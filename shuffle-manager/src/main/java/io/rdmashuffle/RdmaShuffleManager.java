@@ -72,7 +72,13 @@ public class RdmaShuffleManager extends SortShuffleManager {
     if (isDriver) {
       driverRuntime();
     } else if (SparkEnv.get().blockManager().blockManagerId() != null) {
-      runtime();
+      try {
+        runtime();
+      } catch (IllegalArgumentException e) {
+        // To fail here would only have Spark start one executor after the other. Each task that
+        // needs the runtime fails with the same words instead, and with it the job.
+        LOG.error("This executor writes and reads no shuffle: {}", e.getMessage());
+      }
     }
   }
 
@@ -135,7 +141,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
       return super.getReader(
           handle, startMapIndex, endMapIndex, startPartition, endPartition, context, metrics);
     }
-    context.addTaskCompletionListener((TaskCompletionListener) ended -> runtime.report());
+    runtime.beginRead(handle.shuffleId());
+    context.addTaskCompletionListener(
+        (TaskCompletionListener) ended -> runtime.endRead(handle.shuffleId()));
     return new RdmaShuffleReader<>(
         dependency,
         SparkEnv.get()

@@ -4,6 +4,7 @@ import io.rdmashuffle.transport.Deadline;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -24,11 +25,11 @@ public final class BlockStore implements AutoCloseable {
   private final SlabPool pool;
 
   // Guarded by lock: the shuffle of each attempt that is being written and whose shuffle was not
-  // removed since it began, and the outputs by shuffle and map task.
+  // removed since it began, and the outputs by shuffle and map task, oldest first.
   private final Object lock = new Object();
   private final Map<Long, Integer> openAttempts = new HashMap<>();
   private long nextAttempt;
-  private final Map<Integer, Map<Long, MapOutput>> shuffles = new HashMap<>();
+  private final Map<Integer, Map<Long, MapOutput>> shuffles = new LinkedHashMap<>();
   private int outputCount;
   private long dataBytes;
   private boolean isClosed;
@@ -86,22 +87,35 @@ public final class BlockStore implements AutoCloseable {
    * @return whether there was one
    */
   public boolean remove(int shuffleId, long mapTaskId) {
-    MapOutput removed = null;
+    MapOutput output = get(shuffleId, mapTaskId);
+    return output != null && remove(output);
+  }
+
+  /**
+   * Removes an output as {@link #remove(int, long)} does.
+   *
+   * @return whether it was there; not when it was removed or replaced before
+   */
+  public boolean remove(MapOutput output) {
     synchronized (lock) {
-      Map<Long, MapOutput> outputs = shuffles.get(shuffleId);
-      if (outputs != null) {
-        removed = outputs.remove(mapTaskId);
-        if (outputs.isEmpty()) {
-          shuffles.remove(shuffleId);
-        }
+      Map<Long, MapOutput> outputs = shuffles.get(output.shuffleId());
+      if (outputs == null || !outputs.remove(output.mapTaskId(), output)) {
+        return false;
       }
-      uncount(removed);
+      if (outputs.isEmpty()) {
+        shuffles.remove(output.shuffleId());
+      }
+      uncount(output);
     }
-    if (removed == null) {
-      return false;
-    }
-    removed.remove();
+    output.remove();
     return true;
+  }
+
+  /** Whether an attempt of a map task of the shuffle is being written now. */
+  public boolean isBeingWritten(int shuffleId) {
+    synchronized (lock) {
+      return openAttempts.containsValue(shuffleId);
+    }
   }
 
   /**
@@ -121,7 +135,7 @@ public final class BlockStore implements AutoCloseable {
     return removed.size();
   }
 
-  /** The committed outputs there are now, in no order. */
+  /** The committed outputs there are now: shuffle after shuffle, oldest first. */
   public List<MapOutput> outputs() {
     synchronized (lock) {
       return shuffles.values().stream().map(Map::values).flatMap(Collection::stream).toList();
@@ -178,7 +192,7 @@ public final class BlockStore implements AutoCloseable {
       if (openAttempts.remove(attempt) != null) {
         replaced =
             shuffles
-                .computeIfAbsent(output.shuffleId(), id -> new HashMap<>())
+                .computeIfAbsent(output.shuffleId(), id -> new LinkedHashMap<>())
                 .put(output.mapTaskId(), output);
         outputCount++;
         dataBytes += output.length();

@@ -42,6 +42,14 @@ final class Quarantine {
     return first.extent;
   }
 
+  /**
+   * How long the first extent has to stay yet, at least 0; the longest there is when it is empty.
+   */
+  long firstExpiresInNs(long nowNs) {
+    Entry first = entries.peekFirst();
+    return first == null ? Long.MAX_VALUE : Math.max(0, first.releaseNs - nowNs);
+  }
+
   long bytes() {
     return bytes;
   }

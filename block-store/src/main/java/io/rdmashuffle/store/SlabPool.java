@@ -50,6 +50,9 @@ public final class SlabPool implements AutoCloseable {
   /** Extents whose quarantine ends under one hold of the lock. */
   private static final int RECLAIM_BATCH = 64;
 
+  /** So that a caller whom a quarantine that has ended does not help makes no haste. */
+  private static final long SHORTEST_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
   private static final long FIRST_BACKOFF_NS = TimeUnit.SECONDS.toNanos(1);
   private static final long LONGEST_BACKOFF_NS = TimeUnit.SECONDS.toNanos(60);
 
@@ -291,6 +294,28 @@ public final class SlabPool implements AutoCloseable {
     }
     if (isLast) {
       extent.slab().closeMemory();
+    }
+  }
+
+  /**
+   * Waits for the end of the next quarantine, unless that comes after the deadline.
+   *
+   * @return whether one has ended, so that {@link #allocate} may find more than before
+   */
+  public boolean awaitReclaimable(Deadline deadline) {
+    long leftNs;
+    synchronized (lock) {
+      leftNs = quarantine.firstExpiresInNs(nanoClock.getAsLong());
+    }
+    if (deadline.isOver() || leftNs > deadline.remainingNs()) {
+      return false;
+    }
+    try {
+      TimeUnit.NANOSECONDS.sleep(Math.max(leftNs, SHORTEST_WAIT_NS));
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
     }
   }
 

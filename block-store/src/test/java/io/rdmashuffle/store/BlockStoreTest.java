@@ -135,6 +135,30 @@ class BlockStoreTest {
   }
 
   @Test
+  void outputsComeOldestFirstAndAreRemovedOnlyAsThemselves() throws Exception {
+    MapOutput old = store.begin(5, 9, 1).commit();
+    MapOutput replaced = store.begin(4, 1, 1).commit();
+    MapOutput last = store.begin(5, 3, 1).commit();
+    MapOutput current = store.begin(4, 1, 1).commit();
+    assertEquals(List.of(old, last, current), store.outputs());
+    assertFalse(store.remove(replaced));
+    assertSame(current, store.get(4, 1));
+    assertTrue(store.remove(current));
+    assertFalse(store.remove(current));
+    assertEquals(2, store.outputCount());
+  }
+
+  @Test
+  void aShuffleIsBeingWrittenWhileAnAttemptIsOpen() throws Exception {
+    MapOutputBuilder builder = store.begin(1, 2, 1);
+    store.begin(1, 3, 1).abort();
+    assertTrue(store.isBeingWritten(1));
+    assertFalse(store.isBeingWritten(2));
+    builder.commit();
+    assertFalse(store.isBeingWritten(1));
+  }
+
+  @Test
   void removingAShuffleLeavesTheOthers() throws Exception {
     for (int i = 0; i < 10; i++) {
       write(1, i, 1000, i);

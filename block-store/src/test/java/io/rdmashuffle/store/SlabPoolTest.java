@@ -172,6 +172,23 @@ class SlabPoolTest {
   }
 
   @Test
+  void waitsForAQuarantineOnlyIfItEndsInTime() {
+    try (SlabPool pool = Pools.of(slabs, MIB, MIB, List.of(), clock)) {
+      Deadline soon = Deadline.after(Duration.ofSeconds(30));
+      assertFalse(pool.awaitReclaimable(soon), "nothing is in quarantine");
+      pool.retire(pool.allocate(MIB - 4096, MIB));
+      assertFalse(pool.awaitReclaimable(Deadline.after(Pools.QUARANTINE.dividedBy(2))));
+      clock.advance(Pools.QUARANTINE.minusMillis(1));
+      assertTrue(pool.awaitReclaimable(soon));
+      Thread.currentThread().interrupt();
+      assertFalse(pool.awaitReclaimable(soon));
+      assertTrue(Thread.interrupted());
+      clock.advance(Duration.ofMillis(1));
+      assertNotNull(pool.allocate(MIB - 4096, MIB));
+    }
+  }
+
+  @Test
   void aRetiredExtentIsNotLentAgainBeforeItsTime() {
     try (SlabPool pool = Pools.of(slabs, MIB, MIB, List.of(), clock)) {
       Extent extent = pool.allocate(MIB - 4096, MIB);

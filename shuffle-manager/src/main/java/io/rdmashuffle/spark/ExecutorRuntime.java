@@ -66,11 +66,12 @@ public final class ExecutorRuntime implements AutoCloseable {
     SparkConf sparkConf = env.conf();
     PeerIdentity self = new PeerIdentity(sparkConf.getAppId(), executorId, newToken());
     BlockStoreConfig storeConfig = conf.blockStore();
+    // First of all, since it may refuse.
+    Durability durability = SparkSettings.durability(sparkConf, storeConfig);
+    long budget = durability == Durability.DISK ? 0 : budgetBytes(storeConfig, sparkConf);
     SlabFactory slabs = SlabFactories.open(storeConfig.memoryDir(), self);
     String host = env.blockManager().blockManagerId().host();
     transports = Transports.open(self, host, slabs, conf, sparkConf);
-    Durability durability = SparkSettings.durability(sparkConf, storeConfig);
-    long budget = durability == Durability.DISK ? 0 : budgetBytes(storeConfig);
     int slabLength = (int) storeConfig.slabSizeBytes();
     BlockStore store =
         new BlockStore(
@@ -145,6 +146,7 @@ public final class ExecutorRuntime implements AutoCloseable {
    * Starts the plugin in the executor of {@code env}, whose block manager is initialized.
    *
    * @param sparkResolver Spark's own, for the files of map outputs
+   * @throws IllegalArgumentException when the executor cannot have the memory it is told to take
    */
   public static ExecutorRuntime start(SparkEnv env, IndexShuffleBlockResolver sparkResolver) {
     ExecutorRuntime runtime =
@@ -168,16 +170,17 @@ public final class ExecutorRuntime implements AutoCloseable {
     return token;
   }
 
-  private long budgetBytes(BlockStoreConfig storeConfig) {
+  private static long budgetBytes(BlockStoreConfig storeConfig, SparkConf sparkConf) {
+    MemoryRoom room = MemoryRoom.onThisMachine(storeConfig.memoryDir(), sparkConf);
+    long heapBytes = Runtime.getRuntime().maxMemory();
     if (storeConfig.memorySizeBytes().isPresent()) {
-      return storeConfig.memorySizeBytes().getAsLong();
+      long bytes = storeConfig.memorySizeBytes().getAsLong();
+      MemoryBudget.check(bytes, room, heapBytes, storeConfig.receiveSizeBytes());
+      return bytes;
     }
     MemoryBudget budget =
         MemoryBudget.automatic(
-            MemoryBudget.Room.ofThisMachine(storeConfig.memoryDir()),
-            Runtime.getRuntime().maxMemory(),
-            storeConfig.receiveSizeBytes(),
-            storeConfig.slabSizeBytes());
+            room, heapBytes, storeConfig.receiveSizeBytes(), storeConfig.slabSizeBytes());
     LOG.info(
         "spark.shuffle.rdma.memory.size=auto is {} MiB: {}",
         budget.bytes() >> 20,
@@ -212,6 +215,17 @@ public final class ExecutorRuntime implements AutoCloseable {
   /** Reads blocks of other executors. */
   public OneSidedBlockStoreClient client() {
     return client;
+  }
+
+  /** A task begins to read a shuffle. */
+  public void beginRead(int shuffleId) {
+    tiers.beginRead(shuffleId);
+  }
+
+  /** A task that read a shuffle has ended. */
+  public void endRead(int shuffleId) {
+    tiers.endRead(shuffleId);
+    report();
   }
 
   /** Creates the writers of tasks. */

@@ -1,16 +1,17 @@
 package io.rdmashuffle.spark;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import io.rdmashuffle.conf.ConfigKeys;
+import io.rdmashuffle.spark.MemoryRoom.Limit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.StringJoiner;
 
 /**
- * How much memory map outputs may take when the user did not say: what tmpfs, the container and the
- * host have room for, each by half or less, so that other executors on the host fit too. Memory is
- * taken as outputs come, so an unused budget costs nothing.
+ * How much memory map outputs may take. When the user did not say: what tmpfs, the container and
+ * the host have room for, each by half or less, so that other executors on the host fit too. Memory
+ * is taken as outputs come, so an unused budget costs nothing. When the user did say, what cannot
+ * be is refused.
  *
  * @param bytes the budget, a multiple of the slab size, perhaps 0
  * @param explanation how it came about, for the log
@@ -21,16 +22,10 @@ record MemoryBudget(long bytes, String explanation) {
   /** Beside the heap a JVM of Spark's needs about this for code, metaspace, stacks and Netty. */
   private static final long JVM_OVERHEAD_BYTES = 512 * MIB;
 
-  private static final Path MEMORY_INFO = Path.of("/proc/meminfo");
-  private static final List<Path> CONTAINER_LIMITS =
-      List.of(
-          Path.of("/sys/fs/cgroup/memory.max"),
-          Path.of("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
-
-  /** What the machine has to give; absent where it cannot be told. */
-  record Room(OptionalLong tmpfsFree, OptionalLong hostAvailable, OptionalLong containerLimit) {
-    static Room ofThisMachine(Path memoryDir) {
-      return new Room(usableSpace(memoryDir), hostAvailableBytes(), containerLimitBytes());
+  /** What a part of the room admits, and how it was reckoned. */
+  private record Bound(long bytes, String reckoning) {
+    static Bound of(long bytes, String reckoning) {
+      return new Bound(bytes, reckoning + " " + mib(bytes));
     }
   }
 
@@ -40,67 +35,98 @@ record MemoryBudget(long bytes, String explanation) {
    * @param heapBytes largest heap of this JVM
    * @param receiveBytes budget of the receive buffers, which come out of the same memory
    */
-  static MemoryBudget automatic(Room room, long heapBytes, long receiveBytes, long slabBytes) {
-    long least = Long.MAX_VALUE;
+  static MemoryBudget automatic(
+      MemoryRoom room, long heapBytes, long receiveBytes, long slabBytes) {
+    List<Bound> bounds = new ArrayList<>();
+    room.of(Limit.TMPFS_FREE)
+        .ifPresent(
+            free ->
+                bounds.add(
+                    Bound.of(
+                        free / 2 - receiveBytes,
+                        "half of the tmpfs's free space less receive buffers")));
+    room.of(Limit.HOST_AVAILABLE)
+        .ifPresent(
+            available ->
+                bounds.add(Bound.of(available / 4, "a quarter of the host's available memory")));
+    room.of(Limit.CONTAINER)
+        .ifPresent(
+            limit ->
+                bounds.add(
+                    Bound.of(
+                        limit - heapBytes - JVM_OVERHEAD_BYTES - receiveBytes,
+                        "container limit less heap, JVM overhead and receive buffers")));
+    room.of(Limit.OVERHEAD)
+        .ifPresent(
+            overhead ->
+                bounds.add(
+                    Bound.of(
+                        overhead - JVM_OVERHEAD_BYTES - receiveBytes,
+                        "spark.executor.memoryOverhead less JVM overhead and receive buffers")));
     StringJoiner why = new StringJoiner(", ", "the least of ", "");
-    if (room.tmpfsFree().isPresent()) {
-      long half = room.tmpfsFree().getAsLong() / 2 - receiveBytes;
-      least = Math.min(least, half);
-      why.add("half of the tmpfs's free space less receive buffers " + mib(half));
-    }
-    if (room.hostAvailable().isPresent()) {
-      long quarter = room.hostAvailable().getAsLong() / 4;
-      least = Math.min(least, quarter);
-      why.add("a quarter of the host's available memory " + mib(quarter));
-    }
-    if (room.containerLimit().isPresent()) {
-      long rest = room.containerLimit().getAsLong() - heapBytes - JVM_OVERHEAD_BYTES - receiveBytes;
-      least = Math.min(least, rest);
-      why.add("container limit less heap, JVM overhead and receive buffers " + mib(rest));
-    }
-    long bytes = least == Long.MAX_VALUE ? 0 : Math.max(0, least) / slabBytes * slabBytes;
+    bounds.forEach(bound -> why.add(bound.reckoning()));
+    OptionalLong least = bounds.stream().mapToLong(Bound::bytes).min();
+    long bytes = Math.max(0, least.orElse(0)) / slabBytes * slabBytes;
     return new MemoryBudget(bytes, why.toString());
+  }
+
+  /**
+   * Refuses a budget that cannot be had, however little else there is. How much of locked memory
+   * registrations may take is no reason: what cannot be registered is read over shared memory and
+   * TCP.
+   *
+   * @param heapBytes largest heap of the executor
+   * @throws IllegalArgumentException with the arithmetic and what to do
+   */
+  static void check(long bytes, MemoryRoom room, long heapBytes, long receiveBytes) {
+    refuseAbove(
+        bytes,
+        room.of(Limit.TMPFS_SIZE),
+        receiveBytes,
+        "the tmpfs of " + ConfigKeys.MEMORY_DIR,
+        "receive buffers");
+    refuseAbove(
+        bytes,
+        room.of(Limit.HOST_SIZE),
+        heapBytes + receiveBytes,
+        "the memory of the host",
+        "heap and receive buffers");
+    refuseAbove(
+        bytes,
+        room.of(Limit.CONTAINER),
+        heapBytes + receiveBytes,
+        "the limit of the container",
+        "heap and receive buffers");
+    refuseAbove(
+        bytes,
+        room.of(Limit.OVERHEAD),
+        receiveBytes,
+        "spark.executor.memoryOverhead",
+        "receive buffers");
+  }
+
+  private static void refuseAbove(
+      long bytes, OptionalLong limit, long takenBytes, String what, String takenBy) {
+    if (limit.isPresent() && bytes > limit.getAsLong() - takenBytes) {
+      throw new IllegalArgumentException(
+          ConfigKeys.MEMORY_SIZE
+              + " is "
+              + mib(bytes)
+              + ", but "
+              + what
+              + ", "
+              + mib(limit.getAsLong())
+              + ", less "
+              + takenBy
+              + ", "
+              + mib(takenBytes)
+              + ", leaves "
+              + mib(limit.getAsLong() - takenBytes)
+              + ": lower the setting, leave it at auto, or raise that limit");
+    }
   }
 
   private static String mib(long bytes) {
     return bytes / MIB + " MiB";
-  }
-
-  private static OptionalLong usableSpace(Path directory) {
-    try {
-      return OptionalLong.of(Files.getFileStore(directory).getUsableSpace());
-    } catch (IOException e) {
-      return OptionalLong.empty();
-    }
-  }
-
-  private static OptionalLong hostAvailableBytes() {
-    try {
-      for (String line : Files.readAllLines(MEMORY_INFO)) {
-        if (line.startsWith("MemAvailable:")) {
-          return OptionalLong.of(Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024);
-        }
-      }
-    } catch (IOException | NumberFormatException e) {
-      return OptionalLong.empty();
-    }
-    return OptionalLong.empty();
-  }
-
-  /**
-   * The limit of the container, absent when there is none ("max", or more than any machine has).
-   */
-  private static OptionalLong containerLimitBytes() {
-    for (Path file : CONTAINER_LIMITS) {
-      try {
-        long limit = Long.parseLong(Files.readString(file).trim());
-        if (limit < 1L << 50) {
-          return OptionalLong.of(limit);
-        }
-      } catch (IOException | NumberFormatException e) {
-        // Not this version of cgroups, or "max".
-      }
-    }
-    return OptionalLong.empty();
   }
 }

@@ -56,6 +56,7 @@ public final class SparkSettings {
     if (isDriver) {
       JarDistribution.check(conf);
       warnOfLossWithExecutors(conf, settings.blockStore());
+      checkBudget(conf, settings.blockStore());
     }
     String dataIo = conf.get(DATA_IO, SPARKS_DATA_IO);
     if (!dataIo.equals(SPARKS_DATA_IO)) {
@@ -80,6 +81,22 @@ public final class SparkSettings {
       conf.set(PUSH, "false");
     }
     return conf;
+  }
+
+  /** As far as it can be told from here; executors check the rest. */
+  private static void checkBudget(SparkConf conf, BlockStoreConfig storeConfig) {
+    if (storeConfig.memorySizeBytes().isEmpty()
+        || durability(conf, storeConfig) == Durability.DISK) {
+      return;
+    }
+    boolean areExecutorsHere = conf.get("spark.master", "").startsWith("local-cluster");
+    MemoryBudget.check(
+        storeConfig.memorySizeBytes().getAsLong(),
+        areExecutorsHere
+            ? MemoryRoom.onThisMachine(storeConfig.memoryDir(), conf)
+            : MemoryRoom.ofSettings(conf),
+        MemoryRoom.heapBytes(conf),
+        storeConfig.receiveSizeBytes());
   }
 
   private static void warnOfLossWithExecutors(SparkConf conf, BlockStoreConfig storeConfig) {

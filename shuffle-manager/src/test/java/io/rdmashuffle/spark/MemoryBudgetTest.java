@@ -1,12 +1,19 @@
 package io.rdmashuffle.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.rdmashuffle.spark.MemoryBudget.Room;
+import io.rdmashuffle.spark.MemoryRoom.Limit;
 import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
+import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class MemoryBudgetTest {
   private static final long MIB = 1L << 20;
@@ -14,14 +21,28 @@ final class MemoryBudgetTest {
   private static final long RECEIVE = 256 * MIB;
   private static final long SLAB = 64 * MIB;
 
-  private static OptionalLong mib(long count) {
-    return count < 0 ? OptionalLong.empty() : OptionalLong.of(count * MIB);
+  /** With MiB for each limit, -1 where there is none. */
+  private static MemoryRoom room(long tmpfs, long host, long container) {
+    Map<Limit, Long> limits = new EnumMap<>(Limit.class);
+    put(limits, Limit.TMPFS_FREE, tmpfs);
+    put(limits, Limit.HOST_AVAILABLE, host);
+    put(limits, Limit.CONTAINER, container);
+    return new MemoryRoom(limits);
   }
 
-  /** Budget in MiB for room in MiB, -1 where there is no such limit. */
+  private static void put(Map<Limit, Long> limits, Limit limit, long mib) {
+    if (mib >= 0) {
+      limits.put(limit, mib * MIB);
+    }
+  }
+
+  /** Budget in MiB. */
   private static long budget(long tmpfs, long host, long container) {
-    Room room = new Room(mib(tmpfs), mib(host), mib(container));
-    return MemoryBudget.automatic(room, HEAP, RECEIVE, SLAB).bytes() / MIB;
+    return automatic(room(tmpfs, host, container)).bytes() / MIB;
+  }
+
+  private static MemoryBudget automatic(MemoryRoom room) {
+    return MemoryBudget.automatic(room, HEAP, RECEIVE, SLAB);
   }
 
   @Test
@@ -52,18 +73,77 @@ final class MemoryBudgetTest {
   }
 
   @Test
+  void theOverheadThatSparkAsksForCounts() {
+    MemoryRoom room = new MemoryRoom(Map.of(Limit.OVERHEAD, 2048 * MIB));
+    assertEquals(1280, automatic(room).bytes() / MIB);
+  }
+
+  @Test
   void saysHowItCameAbout() {
-    Room room = new Room(mib(2048), mib(4000), OptionalLong.empty());
-    String why = MemoryBudget.automatic(room, HEAP, RECEIVE, SLAB).explanation();
+    String why = automatic(room(2048, 4000, -1)).explanation();
     assertTrue(why.contains("768 MiB") && why.contains("1000 MiB"), why);
     assertTrue(!why.contains("container"), why);
   }
 
   @Test
   void findsOutAboutThisMachine() {
-    Room room = Room.ofThisMachine(Path.of("/dev/shm"));
-    assertTrue(room.hostAvailable().getAsLong() > 0);
-    assertTrue(room.tmpfsFree().getAsLong() > 0);
-    assertTrue(Room.ofThisMachine(Path.of("/no/such/place")).tmpfsFree().isEmpty());
+    MemoryRoom room = MemoryRoom.onThisMachine(Path.of("/dev/shm"), new SparkConf(false));
+    for (Limit limit :
+        List.of(Limit.TMPFS_FREE, Limit.TMPFS_SIZE, Limit.HOST_AVAILABLE, Limit.HOST_SIZE)) {
+      assertTrue(room.of(limit).getAsLong() > 0, limit::toString);
+    }
+    MemoryRoom without = MemoryRoom.onThisMachine(Path.of("/no/such/place"), new SparkConf(false));
+    assertTrue(without.of(Limit.TMPFS_FREE).isEmpty());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "TMPFS_SIZE, 2048, 1792, memory.dir",
+    "HOST_SIZE, 4096, 2816, memory of the host",
+    "CONTAINER, 4096, 2816, container",
+    "OVERHEAD, 2048, 1792, spark.executor.memoryOverhead",
+  })
+  void whatNoLimitLeavesRoomForIsRefusedWithTheArithmetic(
+      Limit limit, long limitMib, long mostMib, String name) {
+    MemoryRoom room = new MemoryRoom(Map.of(limit, limitMib * MIB));
+    MemoryBudget.check(mostMib * MIB, room, HEAP, RECEIVE);
+    String message =
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> MemoryBudget.check((mostMib + 1) * MIB, room, HEAP, RECEIVE))
+            .getMessage();
+    for (String part :
+        new String[] {
+          "spark.shuffle.rdma.memory.size is " + (mostMib + 1) + " MiB",
+          name,
+          limitMib + " MiB",
+          "leaves " + mostMib + " MiB"
+        }) {
+      assertTrue(message.contains(part), message);
+    }
+  }
+
+  @Test
+  void whatIsFreeAtTheMomentRefusesNothing() {
+    MemoryBudget.check(4096 * MIB, room(1, 1, -1), HEAP, RECEIVE);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "yarn, 1g, '', 384",
+    "yarn, 10g, '', 1024",
+    "k8s://https://host, 1g, 3g, 3072",
+    "spark://host, 1g, 3g, -1",
+  })
+  void clusterManagersGrantTheOverheadOfTheSettings(
+      String master, String heap, String overhead, long expectedMib) {
+    SparkConf conf =
+        new SparkConf(false).set("spark.master", master).set("spark.executor.memory", heap);
+    if (!overhead.isEmpty()) {
+      conf.set("spark.executor.memoryOverhead", overhead);
+    }
+    OptionalLong found = MemoryRoom.ofSettings(conf).of(Limit.OVERHEAD);
+    assertEquals(
+        expectedMib < 0 ? OptionalLong.empty() : OptionalLong.of(expectedMib * MIB), found);
   }
 }

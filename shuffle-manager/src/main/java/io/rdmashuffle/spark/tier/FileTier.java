@@ -72,8 +72,9 @@ final class FileTier {
     return false;
   }
 
-  /** An output was written to files by its task. */
+  /** An output was written to files by others, over what there may have been. */
   synchronized void add(int shuffleId, long mapTaskId, long outputBytes) {
+    forget(shuffleId, mapTaskId);
     count(put(shuffleId, mapTaskId), outputBytes);
   }
 

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,8 +28,11 @@ public final class OutputTiers implements MemoryOutputs {
   private final Durability durability;
   private final boolean outlivesExecutor;
   private final WriteBehind writeBehind;
+  private final ShufflesInUse beingRead = new ShufflesInUse();
+  private final ColdOutputs cold;
 
   private final LongAdder outputsBeyondBudget = new LongAdder();
+  private final LongAdder outputsMoved = new LongAdder();
   private final LongAdder outputsWrittenThrough = new LongAdder();
   private final LongAdder failedWrites = new LongAdder();
 
@@ -59,6 +63,11 @@ public final class OutputTiers implements MemoryOutputs {
     fileTier = new FileTier(files);
     outlivesExecutor = behind.outlivesExecutor();
     writeBehind = new WriteBehind("rdma-write-behind", behind.maxBytes(), behind.waitNs());
+    cold = new ColdOutputs(store, this::isInUse, this::moveLater);
+  }
+
+  private boolean isInUse(int shuffleId) {
+    return beingRead.contains(shuffleId) || store.isBeingWritten(shuffleId);
   }
 
   @Override
@@ -106,14 +115,58 @@ public final class OutputTiers implements MemoryOutputs {
     announcer.publishInFiles(shuffleId, mapTaskId);
   }
 
-  /** The memory budget admitted no more of an output, which goes to files. */
-  public void onBudgetSpent() {
+  /**
+   * The memory budget admits no more of an output. Waits a moment for memory that is about to be
+   * free.
+   *
+   * @param deadline how long all waits for the output may take
+   * @return whether it is worth trying again; if not, the output goes to files, and outputs that
+   *     nobody uses begin to make room for the next
+   */
+  public boolean awaitMemory(Deadline deadline) {
+    if (store.pool().awaitReclaimable(deadline)) {
+      return true;
+    }
     outputsBeyondBudget.increment();
     if (outputsBeyondBudget.sum() == 1) {
       LOG.warn(
           "map outputs go to files from now and then: the {} MiB of"
               + " spark.shuffle.rdma.memory.size are spent",
           store.pool().budgetBytes() >> 20);
+    }
+    cold.makeRoom();
+    return false;
+  }
+
+  /** A task begins to read a shuffle, whose outputs had better stay in memory. */
+  public void beginRead(int shuffleId) {
+    beingRead.begin(shuffleId);
+  }
+
+  /** Undoes {@link #beginRead}. */
+  public void endRead(int shuffleId) {
+    beingRead.end(shuffleId);
+  }
+
+  private boolean moveLater(MapOutput output, Consumer<MapOutput> whenDone) {
+    return writeBehind.offerNow(
+        output.length(),
+        () -> {
+          try {
+            moveToFiles(output);
+          } finally {
+            whenDone.accept(output);
+          }
+        });
+  }
+
+  /** Readers are sent to the files first, then the memory goes: one of both is always there. */
+  private void moveToFiles(MapOutput output) {
+    if (writeFiles(output)) {
+      announcer.publishInFiles(output.shuffleId(), output.mapTaskId());
+      if (store.remove(output)) {
+        outputsMoved.increment();
+      }
     }
   }
 
@@ -151,6 +204,7 @@ public final class OutputTiers implements MemoryOutputs {
     gauges.put("fileOutputBytes", fileTier.dataBytes());
     gauges.put("writeBehindBytes", writeBehind.pendingBytes());
     gauges.put("outputsBeyondBudget", outputsBeyondBudget.sum());
+    gauges.put("outputsMoved", outputsMoved.sum());
     gauges.put("outputsWrittenThrough", outputsWrittenThrough.sum());
     gauges.put("failedFileWrites", failedWrites.sum());
   }

@@ -46,24 +46,37 @@ final class WriteBehind {
    * @return false when there is still no room, or this is closed: the caller does the work itself
    */
   synchronized boolean offer(long bytes, Runnable work) {
-    if (!awaitRoom(bytes)) {
+    if (bytes > maxBytes || !awaitRoom(bytes)) {
       return false;
     }
-    queue.addLast(new Job(bytes, work));
-    pendingBytes += bytes;
+    add(new Job(bytes, work));
+    return true;
+  }
+
+  /**
+   * As {@link #offer}, without waiting, and whatever its size where there is no other work: for
+   * work that nobody would do otherwise.
+   */
+  synchronized boolean offerNow(long bytes, Runnable work) {
+    if (isClosed || (pendingBytes > 0 && pendingBytes + bytes > maxBytes)) {
+      return false;
+    }
+    add(new Job(bytes, work));
+    return true;
+  }
+
+  private void add(Job job) {
+    queue.addLast(job);
+    pendingBytes += job.bytes;
     if (thread == null) {
       thread = new Thread(this::run, threadName);
       thread.setDaemon(true);
       thread.start();
     }
     notifyAll();
-    return true;
   }
 
   private boolean awaitRoom(long bytes) {
-    if (bytes > maxBytes) {
-      return false;
-    }
     Deadline deadline = Deadline.after(Duration.ofNanos(waitNs));
     while (!isClosed && pendingBytes + bytes > maxBytes) {
       long remainingMs = deadline.remainingMs();

@@ -5,11 +5,13 @@ import io.rdmashuffle.store.BudgetSpentException;
 import io.rdmashuffle.store.ChecksumAlgorithm;
 import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.store.MapOutputBuilder;
+import io.rdmashuffle.transport.Deadline;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.WritableByteChannel;
+import java.time.Duration;
 import java.util.stream.LongStream;
 import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
 import org.apache.spark.shuffle.api.ShufflePartitionWriter;
@@ -23,6 +25,12 @@ import org.apache.spark.shuffle.api.metadata.MapOutputCommitMessage;
  * the map status. Used by one task on one thread.
  */
 final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
+  /**
+   * How long one output waits, in all, for memory that is about to be free: less than it would take
+   * to write the output to a disk.
+   */
+  private static final Duration LONGEST_WAIT = Duration.ofMillis(200);
+
   private final OutputTiers tiers;
   private final int shuffleId;
   private final long mapTaskId;
@@ -31,6 +39,9 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
 
   /** Null when the output goes to files from the start. */
   private final MapOutputBuilder memory;
+
+  /** Null until the budget is spent for the first time. */
+  private Deadline memoryDeadline;
 
   // Set once the output goes to files.
   private ShuffleMapOutputWriter file;
@@ -72,11 +83,11 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
 
   @Override
   public MapOutputCommitMessage commitAllPartitions(long[] checksums) throws IOException {
-    if (file == null) {
+    while (file == null) {
       try {
         return commitMemory(checksums);
       } catch (BudgetSpentException e) {
-        moveToFiles();
+        onBudgetSpent();
       }
     }
     closeFileStream();
@@ -111,9 +122,18 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
     }
   }
 
+  /** Waits for memory, or goes on in files. */
+  private void onBudgetSpent() throws IOException {
+    if (memoryDeadline == null) {
+      memoryDeadline = Deadline.after(LONGEST_WAIT);
+    }
+    if (!tiers.awaitMemory(memoryDeadline)) {
+      moveToFiles();
+    }
+  }
+
   /** Copies what is in memory to Spark's files and frees it. */
   private void moveToFiles() throws IOException {
-    tiers.onBudgetSpent();
     file = tiers.newFileWriter(shuffleId, mapTaskId, numPartitions);
     memory.forEachWritten(this::copyToFile);
     if (memory.currentPartition() >= 0) {
@@ -168,13 +188,13 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
     @Override
     public void write(int value) throws IOException {
       requireOpen();
-      if (file == null) {
+      while (file == null) {
         try {
           memory.writeByte(value);
           bytesWritten++;
           return;
         } catch (BudgetSpentException e) {
-          moveToFiles();
+          onBudgetSpent();
         }
       }
       fileStream().write(value);
@@ -184,13 +204,13 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
     @Override
     public void write(byte[] bytes, int offset, int count) throws IOException {
       requireOpen();
-      if (file == null) {
+      while (file == null) {
         try {
           memory.write(bytes, offset, count);
           bytesWritten += count;
           return;
         } catch (BudgetSpentException e) {
-          moveToFiles();
+          onBudgetSpent();
         }
       }
       fileStream().write(bytes, offset, count);

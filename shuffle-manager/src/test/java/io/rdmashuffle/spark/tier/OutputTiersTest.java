@@ -6,14 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rdmashuffle.conf.Durability;
+import io.rdmashuffle.spark.resolve.Resolvers;
 import io.rdmashuffle.spark.tier.OutputTiers.WriteBehindSettings;
 import io.rdmashuffle.store.ChecksumAlgorithm;
 import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.store.MapOutputBuilder;
+import io.rdmashuffle.transport.Deadline;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -23,7 +26,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import java.util.zip.Adler32;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
 import org.apache.spark.storage.ShuffleBlockId;
 import org.junit.jupiter.api.AfterAll;
@@ -194,6 +199,82 @@ final class OutputTiersTest {
   void onDiskAloneTakesNoMemory() throws Exception {
     try (TestTiers tiers = tiers(Durability.DISK, 0)) {
       assertFalse(tiers.tiers().isInMemory());
+    }
+  }
+
+  /** Room for two outputs and a little. */
+  private static TestTiers shortOfMemory() {
+    return new TestTiers(12 << 20, Durability.MEMORY, new WriteBehindSettings(1 << 20, 0, false));
+  }
+
+  private static boolean tryAgain(TestTiers tiers) {
+    return tiers.tiers().awaitMemory(Deadline.after(Duration.ZERO));
+  }
+
+  @Test
+  void outputsNobodyUsesMakeRoomOldestFirst() throws Exception {
+    try (TestTiers tiers = shortOfMemory()) {
+      commit(tiers, 1);
+      commit(tiers, 2);
+      assertFalse(tryAgain(tiers));
+      tiers.await("outputsMoved", 1);
+      assertFalse(tiers.store().contains(SHUFFLE, 1));
+      assertTrue(tiers.store().contains(SHUFFLE, 2));
+      assertInFiles(1);
+      assertEquals(1, tiers.publishedInFiles.get());
+      assertEquals(1, tiers.gauge("fileOutputs"));
+      assertFalse(tryAgain(tiers));
+      assertTrue(tiers.store().contains(SHUFFLE, 2), "a quarter of the budget is free now");
+      assertEquals(2, tiers.gauge("outputsBeyondBudget"));
+      tiers.tiers().removeShuffle(SHUFFLE);
+    }
+  }
+
+  @Test
+  void outputsOfAShuffleThatIsReadOrWrittenStay() throws Exception {
+    try (TestTiers tiers = shortOfMemory()) {
+      commit(tiers, 1);
+      commit(tiers, 2);
+      tiers.tiers().beginRead(SHUFFLE);
+      tiers.tiers().beginRead(SHUFFLE);
+      tiers.tiers().endRead(SHUFFLE);
+      assertFalse(tryAgain(tiers));
+      try (MapOutputBuilder builder = tiers.store().begin(SHUFFLE, 3, 1)) {
+        builder.startPartition(0);
+        tiers.tiers().endRead(SHUFFLE);
+        assertFalse(tryAgain(tiers));
+      }
+      assertEquals(0, tiers.gauge("writeBehindBytes"));
+      assertEquals(2, tiers.gauge("memoryOutputs"));
+      assertFalse(tryAgain(tiers));
+      tiers.await("outputsMoved", 1);
+      tiers.tiers().removeShuffle(SHUFFLE);
+    }
+  }
+
+  @Test
+  void whileAnOutputMovesItsBlocksAreAlwaysThere() throws Exception {
+    try (TestTiers tiers = shortOfMemory()) {
+      commit(tiers, 1);
+      commit(tiers, 2);
+      IndexShuffleBlockResolver resolver =
+          Resolvers.create(
+              context.getConf().set("spark.app.id", "test"),
+              (IndexShuffleBlockResolver) SparkEnv.get().shuffleManager().shuffleBlockResolver(),
+              tiers::tiers);
+      byte[] expected = bytes(1, 3);
+      assertFalse(tryAgain(tiers));
+      long afterTheMove = 0;
+      while (afterTheMove < 2) {
+        ManagedBuffer buffer =
+            resolver.getBlockData(new ShuffleBlockId(SHUFFLE, 1, 3), Option.empty());
+        try (InputStream in = buffer.createInputStream()) {
+          assertArrayEquals(expected, in.readAllBytes());
+        }
+        buffer.release();
+        afterTheMove += tiers.gauge("outputsMoved");
+      }
+      tiers.tiers().removeShuffle(SHUFFLE);
     }
   }
 

@@ -58,6 +58,16 @@ final class WriteBehindTest {
   }
 
   @Test
+  void extraWorkOfAnySizeIsTakenWhereThereIsNoOther() {
+    WriteBehind behind = new WriteBehind("rdma-test", 1000, LONG_NS);
+    assertTrue(behind.offerNow(5000, this::awaitGate));
+    assertFalse(behind.offerNow(1, () -> {}));
+    gate.countDown();
+    assertEquals(0, behind.close(Deadline.after(LONG)));
+    assertFalse(behind.offerNow(1, () -> {}), "closed");
+  }
+
+  @Test
   void waitsForRoomThatComesInTime() throws Exception {
     WriteBehind behind = new WriteBehind("rdma-test", 1000, LONG_NS);
     assertTrue(behind.offer(1000, this::awaitGate));
