@@ -15,6 +15,8 @@ import java.util.stream.Stream;
  * One executor of {@code local-cluster}: a child process of the driver, which hosts the workers.
  */
 public record ExecutorProcess(String id, long pid) {
+  // Spark's worker kills what does not end by itself within 10 s.
+  private static final long END_NANOS = TimeUnit.SECONDS.toNanos(60);
 
   /** Executors that run now, in the order of their ids. */
   static List<ExecutorProcess> ofThisDriver() {
@@ -55,6 +57,33 @@ public record ExecutorProcess(String id, long pid) {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(e);
+    }
+  }
+
+  /** Whether the process is there, frozen or not. */
+  public boolean isAlive() {
+    return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false);
+  }
+
+  /**
+   * Waits until the process is gone, as it should be soon after it was told to stop.
+   *
+   * @throws IllegalStateException when it is still there long after Spark should have killed it
+   */
+  void awaitEnd() {
+    long deadline = System.nanoTime() + END_NANOS;
+    while (isAlive()) {
+      if (System.nanoTime() > deadline) {
+        throw new IllegalStateException(
+            "%s was told to stop and still runs after %d s"
+                .formatted(this, TimeUnit.NANOSECONDS.toSeconds(END_NANOS)));
+      }
+      try {
+        TimeUnit.MILLISECONDS.sleep(20);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("interrupted while waiting for the end of " + this, e);
+      }
     }
   }
 

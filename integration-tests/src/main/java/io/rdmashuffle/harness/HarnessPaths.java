@@ -67,6 +67,18 @@ public final class HarnessPaths {
     return Path.of(required("harness.dir")).toAbsolutePath();
   }
 
+  /** The log of this JVM, a driver. */
+  public static Path driverLog() {
+    return Path.of(required("harness.log")).toAbsolutePath();
+  }
+
+  /** How executors log. */
+  static Path executorLogConfiguration() {
+    return Path.of(required("log4j2.configurationFile"))
+        .toAbsolutePath()
+        .resolveSibling("executor-log4j2.properties");
+  }
+
   private static String required(String property) {
     String value = System.getProperty(property);
     if (value == null) {

@@ -41,8 +41,10 @@ public final class LocalCluster implements AutoCloseable {
 
   /** Starts the application and waits until every executor has registered. */
   public static LocalCluster start(ClusterSpec spec) {
+    AppLogs.watchDriver(HarnessPaths.driverLog());
     SparkSession session = SparkSession.builder().config(conf(spec)).getOrCreate();
     LocalCluster cluster = new LocalCluster(spec, session);
+    AppLogs.watchExecutors(cluster.executorLogs());
     try {
       cluster.awaitExecutors(spec.executors());
     } catch (RuntimeException e) {
@@ -73,7 +75,10 @@ public final class LocalCluster implements AutoCloseable {
         // Local reads of the other executor's files would leave nothing to measure.
         .set("spark.shuffle.readHostLocalDisk", "false")
         .set("spark.local.dir", localDir(spec.name()).toString())
-        .set("spark.sql.warehouse.dir", HarnessPaths.workDir().resolve("warehouse").toString());
+        .set("spark.sql.warehouse.dir", HarnessPaths.workDir().resolve("warehouse").toString())
+        .set(
+            "spark.executor.defaultJavaOptions",
+            "-Dlog4j2.configurationFile=" + HarnessPaths.executorLogConfiguration());
     if (spec.fastStart()) {
       conf.set("spark.executor.extraJavaOptions", FastStart.executorOptions(sparkHome));
     }
@@ -108,12 +113,14 @@ public final class LocalCluster implements AutoCloseable {
     return context().getExecutorMemoryStatus().size() - 1;
   }
 
-  /** Stops it; afterwards this JVM can start another. */
+  /** Stops it and waits for its executors' end; afterwards this JVM can start another. */
   @Override
   public void close() {
+    List<ExecutorProcess> running = executors();
     session.stop();
     SparkSession.clearActiveSession();
     SparkSession.clearDefaultSession();
+    running.forEach(ExecutorProcess::awaitEnd);
   }
 
   /** What it was started with. */

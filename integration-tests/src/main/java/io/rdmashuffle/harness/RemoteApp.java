@@ -40,12 +40,15 @@ public final class RemoteApp implements AutoCloseable {
     try {
       Files.createDirectories(dir);
       ProcessBuilder builder = new ProcessBuilder(command(spec.name()));
-      builder.environment().put("SPARK_HOME", ownHome(spec.name()).toString());
+      Path home = ownHome(spec.name());
+      builder.environment().put("SPARK_HOME", home.toString());
       builder.redirectError(errors.toFile());
+      AppLogs.watchDriver(driverLog(spec.name()));
       RemoteApp app = new RemoteApp(spec.name(), builder.start(), errors);
       app.commands.writeObject(spec);
       app.commands.flush();
-      app.await(AppReply.Ready.class, tasks -> {});
+      AppReply.Ready ready = app.await(AppReply.Ready.class, tasks -> {});
+      AppLogs.watchExecutors(home.resolve("work").resolve(ready.applicationId()));
       return app;
     } catch (IOException e) {
       throw new UncheckedIOException(
@@ -72,11 +75,15 @@ public final class RemoteApp implements AutoCloseable {
         command.add("-D" + property + "=" + System.getProperty(property));
       }
     }
-    command.add("-Dharness.log=" + HarnessPaths.workDir().resolve(name + "-driver.log"));
+    command.add("-Dharness.log=" + driverLog(name));
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(AppServer.class.getName());
     return command;
+  }
+
+  private static Path driverLog(String name) {
+    return HarnessPaths.workDir().resolve(name + "-driver.log");
   }
 
   /** Applications that start in the same second get the same id, so their logs need two homes. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
+import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.PluginApp;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -25,6 +26,10 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("rxe")
 @Timeout(600)
+@ExpectedWarnings({
+  "go by TCP: (NO_DEVICE|MEMLOCK_TOO_LOW|QP_SETUP_FAILED) ",
+  "Transport rdma refused to register "
+})
 class FallBackTest {
   private static final int EXECUTORS = 4;
   private static final int SOUND = 0;

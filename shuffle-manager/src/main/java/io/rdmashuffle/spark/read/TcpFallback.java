@@ -88,10 +88,11 @@ final class TcpFallback {
     if (!isFirst) {
       return;
     }
+    String line = "blocks of {} go by TCP: {} ({}); {}";
     if (isExpected(reason)) {
-      LOG.info("blocks of {} go by TCP: {} ({})", source, reason, detail);
+      LOG.info(line, source, reason, detail, reason.remedy());
     } else {
-      LOG.warn("blocks of {} go by TCP: {} ({})", source, reason, detail);
+      LOG.warn(line, source, reason, detail, reason.remedy());
     }
   }
 

@@ -66,10 +66,14 @@ final class TcpFallbackTest {
     }
     assertEquals(
         List.of(
-            "WARN blocks of executor 1 on host-1 go by TCP: READ_FAILED (why)",
-            "INFO blocks of executor 1 on host-1 go by TCP: FILE_TIER (files)",
-            "WARN blocks of executor 2 on host-2 go by TCP: READ_FAILED (why)",
-            "INFO blocks of executor 2 on host-2 go by TCP: FILE_TIER (files)"),
+            "WARN blocks of executor 1 on host-1 go by TCP: READ_FAILED (why); "
+                + FallbackReason.READ_FAILED.remedy(),
+            "INFO blocks of executor 1 on host-1 go by TCP: FILE_TIER (files); "
+                + FallbackReason.FILE_TIER.remedy(),
+            "WARN blocks of executor 2 on host-2 go by TCP: READ_FAILED (why); "
+                + FallbackReason.READ_FAILED.remedy(),
+            "INFO blocks of executor 2 on host-2 go by TCP: FILE_TIER (files); "
+                + FallbackReason.FILE_TIER.remedy()),
         logged);
     assertEquals(
         Map.of(

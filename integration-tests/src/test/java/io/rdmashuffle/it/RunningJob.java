@@ -1,10 +1,9 @@
-package io.rdmashuffle.it.rxe;
+package io.rdmashuffle.it;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rdmashuffle.harness.LocalCluster;
-import io.rdmashuffle.it.PluginApp;
 import io.rdmashuffle.jobs.ResultDigest;
 import java.util.Iterator;
 import java.util.concurrent.CompletableFuture;
@@ -17,19 +16,20 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import scala.Tuple2;
 
 /** A job that reads for a while, so that something can happen in its midst. */
-final class RunningJob {
-  private static final int TASKS = 12;
-  private static final int ROWS = 300;
-
+public final class RunningJob {
   // Far above what the job needs; a read that never ends is what it is there to catch.
   private static final long LIMIT_SECONDS = 240;
+  private static final int PAUSES_PER_TASK = 8;
+  private static final long PAUSE_MS = 50;
 
+  private final LocalCluster cluster;
   private final ResultDigest expected;
   private final CountDownLatch firstReducerEnded = new CountDownLatch(1);
   private final CompletableFuture<ResultDigest> result;
 
-  private RunningJob(LocalCluster cluster) {
-    expected = PluginApp.expected(cluster, TASKS, ROWS);
+  private RunningJob(LocalCluster cluster, int tasks, int rows) {
+    this.cluster = cluster;
+    expected = PluginApp.expected(cluster, tasks, rows);
     SparkListener listener =
         new SparkListener() {
           @Override
@@ -42,29 +42,34 @@ final class RunningJob {
         };
     cluster.context().addSparkListener(listener);
     result =
-        CompletableFuture.supplyAsync(
-                () ->
-                    PluginApp.digest(
-                        PluginApp.moved(cluster, TASKS, TASKS, ROWS)
-                            .mapPartitionsToPair(RunningJob::slowly, true)))
+        CompletableFuture.supplyAsync(() -> moveSlowly(cluster, tasks, rows))
             .whenComplete((r, e) -> cluster.context().removeSparkListener(listener));
   }
 
+  private static ResultDigest moveSlowly(LocalCluster cluster, int tasks, int rows) {
+    int rowsPerPause = Math.max(1, rows / PAUSES_PER_TASK);
+    return PluginApp.digest(
+        PluginApp.moved(cluster, tasks, tasks, rows)
+            .mapPartitionsToPair(read -> slowly(read, rowsPerPause), true));
+  }
+
   /** Starts it; returns when one of its reduce tasks has ended and most are still to come. */
-  static RunningJob startAndAwaitReads(LocalCluster cluster) throws InterruptedException {
-    RunningJob job = new RunningJob(cluster);
+  public static RunningJob startAndAwaitReads(LocalCluster cluster, int tasks, int rows)
+      throws InterruptedException {
+    RunningJob job = new RunningJob(cluster, tasks, rows);
     assertTrue(
         job.firstReducerEnded.await(LIMIT_SECONDS, TimeUnit.SECONDS), "no reduce task ended");
     return job;
   }
 
   /** Starts it and waits for its end. */
-  static void run(LocalCluster cluster) throws InterruptedException, ExecutionException {
-    new RunningJob(cluster).assertRight();
+  public static void run(LocalCluster cluster, int tasks, int rows)
+      throws InterruptedException, ExecutionException {
+    new RunningJob(cluster, tasks, rows).assertRight();
   }
 
   /** Waits for its end. */
-  void assertRight() throws InterruptedException, ExecutionException {
+  public void assertRight() throws InterruptedException, ExecutionException {
     try {
       assertEquals(expected, result.get(LIMIT_SECONDS, TimeUnit.SECONDS));
     } catch (TimeoutException e) {
@@ -72,7 +77,15 @@ final class RunningJob {
     }
   }
 
-  private static Iterator<Tuple2<Integer, byte[]>> slowly(Iterator<Tuple2<Integer, byte[]>> rows) {
+  /** Kills one executor in the midst of it; the result must be right all the same. */
+  public void killAnExecutorAndAssertRight() throws InterruptedException, ExecutionException {
+    cluster.executors().get(0).kill();
+    assertRight();
+    assertTrue(cluster.metrics().failedTasks() > 0, "the kill hit no running task");
+  }
+
+  private static Iterator<Tuple2<Integer, byte[]>> slowly(
+      Iterator<Tuple2<Integer, byte[]>> rows, int rowsPerPause) {
     return new Iterator<>() {
       private long seen;
 
@@ -83,9 +96,9 @@ final class RunningJob {
 
       @Override
       public Tuple2<Integer, byte[]> next() {
-        if (++seen % 100 == 0) {
+        if (++seen % rowsPerPause == 0) {
           try {
-            TimeUnit.MILLISECONDS.sleep(100);
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
           } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
           }

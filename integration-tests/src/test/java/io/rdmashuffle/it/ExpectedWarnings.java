@@ -1,0 +1,17 @@
+package io.rdmashuffle.it;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * What the plugin may complain of in the logs while a test, or the tests of a class, run. Anything
+ * else at WARN or ERROR fails the test, see {@link LogCheck}.
+ */
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.TYPE, ElementType.METHOD})
+public @interface ExpectedWarnings {
+  /** Regular expressions, each for a part of a line. */
+  String[] value();
+}
