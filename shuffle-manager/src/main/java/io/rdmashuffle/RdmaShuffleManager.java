@@ -2,6 +2,7 @@ package io.rdmashuffle;
 
 import io.rdmashuffle.spark.DriverRuntime;
 import io.rdmashuffle.spark.ExecutorRuntime;
+import io.rdmashuffle.spark.RuntimeWrappers;
 import io.rdmashuffle.spark.SparkSettings;
 import io.rdmashuffle.spark.read.RdmaShuffleReader;
 import io.rdmashuffle.spark.resolve.MemoryOutputs;
@@ -92,9 +93,15 @@ public class RdmaShuffleManager extends SortShuffleManager {
   /** What runs in this executor; null where everything is left to the sort shuffle. */
   public synchronized ExecutorRuntime runtime() {
     if (executorRuntime == null && !isDelegating && !isDriver && !isStopped) {
-      executorRuntime = ExecutorRuntime.start(SparkEnv.get(), super.shuffleBlockResolver());
+      executorRuntime =
+          ExecutorRuntime.start(SparkEnv.get(), super.shuffleBlockResolver(), wrappers());
     }
     return executorRuntime;
+  }
+
+  /** What a subclass puts around slabs and transports of this executor; asked for at most once. */
+  protected RuntimeWrappers wrappers() {
+    return RuntimeWrappers.NONE;
   }
 
   private synchronized MemoryOutputs outputsOrNull() {

@@ -290,6 +290,8 @@ public final class SlabPool implements AutoCloseable {
       } else {
         extent.state = Extent.State.LINGERING;
         quarantine.add(extent, nowNs);
+        // Else a pool with room to spare would remember every extent there ever was.
+        reclaimSome(nowNs);
       }
     }
     if (isLast) {
@@ -456,7 +458,7 @@ public final class SlabPool implements AutoCloseable {
         if (run != null) {
           return lend(run);
         }
-        if (!reclaimSome()) {
+        if (!reclaimSome(nanoClock.getAsLong())) {
           return null;
         }
       }
@@ -472,8 +474,7 @@ public final class SlabPool implements AutoCloseable {
   }
 
   /** Ends the quarantine of a bounded number of extents; false when none was due. */
-  private boolean reclaimSome() {
-    long nowNs = nanoClock.getAsLong();
+  private boolean reclaimSome(long nowNs) {
     int count = 0;
     while (count < RECLAIM_BATCH) {
       Extent extent = quarantine.pollExpired(nowNs);

@@ -219,6 +219,18 @@ class SlabPoolTest {
   }
 
   @Test
+  void whatIsOverOfTheQuarantineIsForgottenThoughNobodyNeedsTheRoom() {
+    try (SlabPool pool = Pools.of(slabs, MIB, MIB, List.of(), clock)) {
+      for (int i = 0; i < 1_000; i++) {
+        pool.retire(pool.allocate(64, 64));
+        clock.advance(Pools.QUARANTINE);
+      }
+      assertEquals(64, pool.gauges().quarantinedBytes());
+      assertEquals(1, pool.gauges().extents());
+    }
+  }
+
+  @Test
   void aSlabThatCannotBeCreatedSpendsTheBudgetForAWhile() {
     FakeTransport transport = new FakeTransport("shm");
     try (SlabPool pool = Pools.of(slabs, 4 * MIB, MIB, List.of(transport), clock)) {

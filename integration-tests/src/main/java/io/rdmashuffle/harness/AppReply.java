@@ -13,6 +13,9 @@ sealed interface AppReply extends Serializable {
   /** A job has ended. */
   record Done(JobReport report) implements AppReply {}
 
+  /** A piece of code has ended. */
+  record Result(Serializable value) implements AppReply {}
+
   /** Something failed; the application may be gone. */
   record Failed(String stackTrace) implements AppReply {}
 

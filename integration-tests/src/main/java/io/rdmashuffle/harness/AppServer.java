@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.PrintWriter;
+import java.io.Serializable;
 import java.io.StringWriter;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -43,8 +44,13 @@ public final class AppServer {
     try (LocalCluster cluster = LocalCluster.start(spec)) {
       send(new AppReply.Ready(cluster.context().applicationId()));
       JobRunner runner = new JobRunner(cluster);
-      while (commands.readObject() instanceof AppCommand.Run run) {
-        send(runAndReport(cluster, runner, run));
+      for (Object command = commands.readObject();
+          !(command instanceof AppCommand.Stop);
+          command = commands.readObject()) {
+        send(
+            command instanceof AppCommand.Run run
+                ? runAndReport(cluster, runner, run)
+                : call(cluster, ((AppCommand.Call) command).work()));
       }
     } catch (EOFException parentGone) {
       return;
@@ -84,6 +90,14 @@ public final class AppServer {
   private static void dropShuffles() throws InterruptedException {
     System.gc();
     Thread.sleep(CLEANING_MILLIS);
+  }
+
+  private static AppReply call(LocalCluster cluster, RemoteApp.Work<?> work) {
+    try {
+      return new AppReply.Result((Serializable) work.run(cluster));
+    } catch (Exception e) {
+      return new AppReply.Failed(stackTrace(e));
+    }
   }
 
   private void trySend(AppReply reply) {

@@ -1,7 +1,6 @@
 package io.rdmashuffle.harness;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -47,17 +46,7 @@ public record ExecutorProcess(String id, long pid) {
 
   /** {@code kill -STOP} and {@code -CONT}: a peer that is there but does not answer. */
   public void signal(String name) {
-    try {
-      Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start();
-      if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
-        throw new IllegalStateException("kill -" + name + " " + pid + " failed");
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
+    Command.run("kill", "-" + name, Long.toString(pid));
   }
 
   /** Whether the process is there, frozen or not. */

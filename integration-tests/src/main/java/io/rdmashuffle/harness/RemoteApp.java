@@ -4,6 +4,7 @@ import io.rdmashuffle.jobs.JobInput;
 import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -15,6 +16,12 @@ import java.util.function.LongConsumer;
 
 /** An application in another process; see {@link AppServer}. */
 public final class RemoteApp implements AutoCloseable {
+  /** Code that runs on the application's driver; what it refers to travels there and back. */
+  public interface Work<T> extends Serializable {
+    /** Gives what travels back. */
+    T run(LocalCluster cluster) throws Exception;
+  }
+
   private static final long STOP_SECONDS = 60;
 
   private final String name;
@@ -110,6 +117,26 @@ public final class RemoteApp implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException("lost application " + name + "; see " + errors, e);
     }
+  }
+
+  /**
+   * Runs a piece of code there.
+   *
+   * @throws IllegalStateException with the other side's stack trace when it fails
+   */
+  public <T> T call(Class<T> type, Work<T> work) {
+    try {
+      commands.writeObject(new AppCommand.Call(work));
+      commands.flush();
+      return type.cast(await(AppReply.Result.class, tasks -> {}).value());
+    } catch (IOException e) {
+      throw new UncheckedIOException("lost application " + name + "; see " + errors, e);
+    }
+  }
+
+  /** The process of its driver. */
+  public long driverPid() {
+    return process.pid();
   }
 
   private <T extends AppReply> T await(Class<T> type, LongConsumer progress) throws IOException {

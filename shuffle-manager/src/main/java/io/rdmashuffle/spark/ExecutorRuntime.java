@@ -17,6 +17,7 @@ import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.IndexBlockCache;
 import io.rdmashuffle.store.ReceivePool;
 import io.rdmashuffle.store.SlabPool;
+import io.rdmashuffle.store.SlabPoolGauges;
 import io.rdmashuffle.transport.Access;
 import io.rdmashuffle.transport.Deadline;
 import io.rdmashuffle.transport.PeerIdentity;
@@ -60,7 +61,10 @@ public final class ExecutorRuntime implements AutoCloseable {
   private final AtomicBoolean isClosed = new AtomicBoolean();
 
   private ExecutorRuntime(
-      SparkEnv env, RdmaShuffleConf conf, IndexShuffleBlockResolver sparkResolver) {
+      SparkEnv env,
+      RdmaShuffleConf conf,
+      IndexShuffleBlockResolver sparkResolver,
+      RuntimeWrappers wrappers) {
     this.conf = conf;
     executorId = env.executorId();
     SparkConf sparkConf = env.conf();
@@ -69,9 +73,9 @@ public final class ExecutorRuntime implements AutoCloseable {
     // First of all, since it may refuse.
     Durability durability = SparkSettings.durability(sparkConf, storeConfig);
     long budget = durability == Durability.DISK ? 0 : budgetBytes(storeConfig, sparkConf);
-    SlabFactory slabs = SlabFactories.open(storeConfig.memoryDir(), self);
+    SlabFactory slabs = wrappers.slabs().apply(SlabFactories.open(storeConfig.memoryDir(), self));
     String host = env.blockManager().blockManagerId().host();
-    transports = Transports.open(self, host, slabs, conf, sparkConf);
+    transports = Transports.open(self, host, slabs, conf, sparkConf, wrappers.transport());
     int slabLength = (int) storeConfig.slabSizeBytes();
     BlockStore store =
         new BlockStore(
@@ -146,12 +150,14 @@ public final class ExecutorRuntime implements AutoCloseable {
    * Starts the plugin in the executor of {@code env}, whose block manager is initialized.
    *
    * @param sparkResolver Spark's own, for the files of map outputs
+   * @param wrappers put around slabs and transports
    * @throws IllegalArgumentException when the executor cannot have the memory it is told to take
    */
-  public static ExecutorRuntime start(SparkEnv env, IndexShuffleBlockResolver sparkResolver) {
+  public static ExecutorRuntime start(
+      SparkEnv env, IndexShuffleBlockResolver sparkResolver, RuntimeWrappers wrappers) {
     ExecutorRuntime runtime =
         new ExecutorRuntime(
-            env, RdmaShuffleConf.from(SparkSettings.asMap(env.conf())), sparkResolver);
+            env, RdmaShuffleConf.from(SparkSettings.asMap(env.conf())), sparkResolver, wrappers);
     LOG.info("executor {} reads over {}", runtime.executorId, runtime.transports);
     runtime.prepareMemory();
     return runtime;
@@ -245,10 +251,13 @@ public final class ExecutorRuntime implements AutoCloseable {
     return transports.bytesRead();
   }
 
-  private Map<String, Long> gauges() {
+  /** What this executor holds now, by name; bytes, or counts. */
+  public Map<String, Long> gauges() {
     Map<String, Long> gauges = transports.gauges();
     tiers.addGauges(gauges);
-    gauges.put("receiveSlabBytes", receivePool.pool().gauges().slabBytes());
+    SlabPoolGauges buffers = receivePool.pool().gauges();
+    gauges.put("receiveSlabBytes", buffers.slabBytes());
+    gauges.put("receiveBytesLent", buffers.allocatedBytes());
     return gauges;
   }
 

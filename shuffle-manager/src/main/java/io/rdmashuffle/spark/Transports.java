@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 import org.apache.spark.SparkConf;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,20 +29,26 @@ final class Transports implements AutoCloseable {
   private final List<Transport> open = new ArrayList<>();
   private final List<Transport> available = new ArrayList<>();
   private FallbackReason whyNone = FallbackReason.DISABLED;
-  private String whyNoneDetail = "spark.shuffle.rdma.transports names neither rdma nor shm";
+  private String whyNoneDetail = "";
 
-  private Transports() {}
+  private final UnaryOperator<Transport> wrapper;
+
+  private Transports(UnaryOperator<Transport> wrapper) {
+    this.wrapper = wrapper;
+  }
 
   /**
    * @param host by which Spark reaches this executor; the RDMA device of that address is preferred
+   * @param wrapper applied to each transport
    */
   static Transports open(
       PeerIdentity self,
       String host,
       SlabFactory slabs,
       RdmaShuffleConf conf,
-      SparkConf sparkConf) {
-    Transports transports = new Transports();
+      SparkConf sparkConf,
+      UnaryOperator<Transport> wrapper) {
+    Transports transports = new Transports(wrapper);
     if (conf.transport().shmEnabled()) {
       transports.add(SharedMemoryTransport.open(self, slabs.shareable()));
     }
@@ -59,7 +66,8 @@ final class Transports implements AutoCloseable {
     return transports;
   }
 
-  private void add(Transport transport) {
+  private void add(Transport bare) {
+    Transport transport = wrapper.apply(bare);
     open.add(transport);
     Availability availability = transport.availability();
     if (availability.isAvailable()) {
@@ -73,10 +81,10 @@ final class Transports implements AutoCloseable {
     }
   }
 
-  /** The last reason given is that of RDMA, the one most worth knowing. */
+  /** The last reason given is that of RDMA, the one most worth counting; the details tell all. */
   private void refuse(FallbackReason reason, String detail) {
     whyNone = reason;
-    whyNoneDetail = detail;
+    whyNoneDetail = whyNoneDetail.isEmpty() ? detail : whyNoneDetail + "; " + detail;
   }
 
   /** Transports that can be used, most wanted first. */
@@ -90,7 +98,9 @@ final class Transports implements AutoCloseable {
   }
 
   String whyNoneDetail() {
-    return whyNoneDetail;
+    return whyNoneDetail.isEmpty()
+        ? "spark.shuffle.rdma.transports names neither rdma nor shm"
+        : whyNoneDetail;
   }
 
   /** What peers need to reach this executor, by transport. */
@@ -108,6 +118,7 @@ final class Transports implements AutoCloseable {
     for (Transport transport : available) {
       TransportCounters counters = transport.counters();
       gauges.put(transport.name() + ".registrations", counters.registrations.sum());
+      gauges.put(transport.name() + ".slabs", counters.registeredSlabs.sum());
       gauges.put(transport.name() + ".connections", counters.openConnections.sum());
       gauges.put(transport.name() + ".reads", counters.readsCompleted.sum());
     }

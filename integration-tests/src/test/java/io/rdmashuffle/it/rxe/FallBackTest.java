@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rdmashuffle.harness.Command;
+import io.rdmashuffle.harness.ExecutorLauncher;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.it.ExpectedWarnings;
@@ -53,9 +55,9 @@ class FallBackTest {
 
   @BeforeAll
   static void runOneJob(@TempDir Path dir) throws Exception {
-    Rxe.run("ip", "link", "add", "dummy9", "type", "dummy");
-    Rxe.run("ip", "addr", "add", "10.79.0.1/24", "dev", "dummy9");
-    Rxe.run("rdma", "link", "add", "rxedown", "type", "rxe", "netdev", "dummy9");
+    Command.run("ip", "link", "add", "dummy9", "type", "dummy");
+    Command.run("ip", "addr", "add", "10.79.0.1/24", "dev", "dummy9");
+    Command.run("rdma", "link", "add", "rxedown", "type", "rxe", "netdev", "dummy9");
     ExecutorLauncher launcher =
         new ExecutorLauncher()
             .withDefaultDevice("rxe0")
@@ -80,8 +82,8 @@ class FallBackTest {
     try {
       RxeApp.stopAndFindNothingLeft(cluster);
     } finally {
-      Rxe.tryTo("rdma", "link", "del", "rxedown");
-      Rxe.tryTo("ip", "link", "del", "dummy9");
+      Command.tryTo("rdma", "link", "del", "rxedown");
+      Command.tryTo("ip", "link", "del", "dummy9");
     }
   }
 

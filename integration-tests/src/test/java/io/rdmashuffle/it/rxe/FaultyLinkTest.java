@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rdmashuffle.harness.Command;
+import io.rdmashuffle.harness.ExecutorLauncher;
 import io.rdmashuffle.harness.ExecutorProcess;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
@@ -76,9 +78,9 @@ class FaultyLinkTest {
   @AfterEach
   void repairLink() {
     for (String end : new String[] {"va", "vb"}) {
-      Rxe.tryTo("tc", "qdisc", "del", "dev", end, "root");
+      Command.tryTo("tc", "qdisc", "del", "dev", end, "root");
     }
-    Rxe.run("ip", "link", "set", "va", "up");
+    Command.run("ip", "link", "set", "va", "up");
   }
 
   @AfterAll
@@ -87,8 +89,8 @@ class FaultyLinkTest {
       RxeApp.stopAndFindNothingLeft(cluster);
     } finally {
       // As good as new for tests to come, see the last one here.
-      Rxe.run("rdma", "link", "del", "rxva");
-      Rxe.run("rdma", "link", "add", "rxva", "type", "rxe", "netdev", "va");
+      Command.run("rdma", "link", "del", "rxva");
+      Command.run("rdma", "link", "add", "rxva", "type", "rxe", "netdev", "va");
     }
   }
 
@@ -149,9 +151,9 @@ class FaultyLinkTest {
     assertTrue(sound.bytes("rdma") > 0, () -> PluginApp.summary(sound));
     PluginTotals before = cluster.totals();
     RunningJob job = RunningJob.startAndAwaitReads(cluster, TASKS, ROWS);
-    Rxe.run("ip", "link", "set", "va", "down");
+    Command.run("ip", "link", "set", "va", "down");
     TimeUnit.SECONDS.sleep(OUTAGE_SECONDS);
-    Rxe.run("ip", "link", "set", "va", "up");
+    Command.run("ip", "link", "set", "va", "up");
     job.assertRight();
     assertFailedInFlight(before);
     totalsOfOneJob();
@@ -159,7 +161,7 @@ class FaultyLinkTest {
 
   private static void lose(String share) {
     for (String end : new String[] {"va", "vb"}) {
-      Rxe.run("tc", "qdisc", "add", "dev", end, "root", "netem", "loss", share);
+      Command.run("tc", "qdisc", "add", "dev", end, "root", "netem", "loss", share);
     }
   }
 

@@ -3,6 +3,7 @@ package io.rdmashuffle.it.rxe;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.rdmashuffle.harness.Command;
 import io.rdmashuffle.harness.HarnessPaths;
 import java.io.File;
 import java.io.IOException;
@@ -28,7 +29,7 @@ class JavaVersionTest {
     Path java = java(version);
     assumeTrue(java != null, "no Java " + version + " under " + INSTALLED);
     String output =
-        Rxe.run(java.toString(), compiler(), "-cp", classPath(), JarProbe.class.getName());
+        Command.run(java.toString(), compiler(), "-cp", classPath(), JarProbe.class.getName());
     assertEquals("read on Java " + version, output.lines().reduce("", (a, b) -> b), output);
   }
 

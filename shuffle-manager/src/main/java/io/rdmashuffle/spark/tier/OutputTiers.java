@@ -198,6 +198,7 @@ public final class OutputTiers implements MemoryOutputs {
   public void addGauges(Map<String, Long> gauges) {
     gauges.put("slabs", (long) store.pool().gauges().slabs());
     gauges.put("slabBytes", store.pool().gauges().slabBytes());
+    gauges.put("slabBytesLent", store.pool().gauges().allocatedBytes());
     gauges.put("memoryOutputs", (long) store.outputCount());
     gauges.put("memoryOutputBytes", store.dataBytes());
     gauges.put("fileOutputs", (long) fileTier.outputCount());

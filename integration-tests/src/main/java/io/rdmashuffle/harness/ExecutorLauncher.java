@@ -1,4 +1,4 @@
-package io.rdmashuffle.it.rxe;
+package io.rdmashuffle.harness;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -14,20 +14,20 @@ import java.util.stream.Collectors;
  * Starts each executor of a cluster in its own way, although Spark has one setting for all: the
  * {@code JAVA_HOME} they get holds a script that looks at the executor's number.
  */
-final class ExecutorLauncher {
+public final class ExecutorLauncher {
   private static final String JAVA = System.getProperty("java.home") + "/bin/java";
 
   private final Map<Integer, List<String>> commands = new TreeMap<>();
   private List<String> otherwise = List.of(JAVA);
 
   /** An executor with an RDMA device of its own. */
-  ExecutorLauncher withDevice(int executor, String device) {
+  public ExecutorLauncher withDevice(int executor, String device) {
     commands.put(executor, javaWithDevice(device));
     return this;
   }
 
   /** The device of executors of which nothing else is said. */
-  ExecutorLauncher withDefaultDevice(String device) {
+  public ExecutorLauncher withDefaultDevice(String device) {
     otherwise = javaWithDevice(device);
     return this;
   }
@@ -37,7 +37,7 @@ final class ExecutorLauncher {
   }
 
   /** An executor that may not lock more memory, and has no privilege to do so all the same. */
-  ExecutorLauncher withMemlock(int executor, long bytes) {
+  public ExecutorLauncher withMemlock(int executor, long bytes) {
     commands.put(
         executor,
         List.of(
@@ -51,7 +51,7 @@ final class ExecutorLauncher {
   }
 
   /** Writes the script; gives the setting that has Spark use it. */
-  Map<String, String> install(Path directory) throws IOException {
+  public Map<String, String> install(Path directory) throws IOException {
     StringBuilder script = new StringBuilder("#!/bin/bash\n");
     script.append("for word; do [ \"$last\" != --executor-id ] || id=$word; last=$word; done\n");
     script.append("case $id in\n");
