@@ -25,6 +25,9 @@ public final class Gate implements Serializable {
 
   private final String directory;
 
+  /**
+   * @param directory made when it is not there; the caller removes it
+   */
   public Gate(Path directory) {
     try {
       this.directory = Files.createDirectories(directory).toString();
@@ -49,9 +52,9 @@ public final class Gate implements Serializable {
     await("not " + count + " tasks are at gate " + directory, () -> marks(ARRIVED) >= count);
   }
 
-  /** Tasks that have left the gate behind by now, for good. */
-  public int leavers() {
-    return marks(LEFT);
+  /** Whether that task is done by now with what came after the gate. */
+  public boolean hasLeft(int task) {
+    return Files.exists(file(LEFT + task));
   }
 
   /** Lets everyone pass from now on. */

@@ -27,7 +27,7 @@ class BudgetTest {
   }
 
   @Test
-  @ExpectedWarnings("map outputs go to files from now and then")
+  @ExpectedWarnings(ExpectedWarnings.BUDGET_SPENT)
   void whatExceedsTheBudgetGoesToFiles() {
     Map<String, String> settings =
         Map.of("spark.shuffle.rdma.memory.size", "16m", "spark.shuffle.rdma.memory.slabSize", "4m");

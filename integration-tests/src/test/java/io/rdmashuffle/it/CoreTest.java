@@ -34,6 +34,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 @Tag("core")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@ExpectedWarnings(ExpectedWarnings.LOST_EXECUTOR)
 class CoreTest {
   private static final String SORT = "sortByKey";
   private static final String AGGREGATION = "reduceByKey";

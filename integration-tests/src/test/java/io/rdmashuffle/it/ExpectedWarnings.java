@@ -12,6 +12,13 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.TYPE, ElementType.METHOD})
 public @interface ExpectedWarnings {
+  /** What readers say of an executor that was killed, or whose link fails. */
+  String LOST_EXECUTOR =
+      "blocks of executor \\d+ .*go by TCP: (CONNECT_|READ_|PEER_UNKNOWN|LOCATION_UNKNOWN)";
+
+  /** What an executor says once its memory is full. */
+  String BUDGET_SPENT = "map outputs go to files from now and then";
+
   /** Regular expressions, each for a part of a line. */
   String[] value();
 }

@@ -20,7 +20,7 @@ class LostExecutorTest {
 
   @Test
   @Feature("Recovery: an executor is killed while others read from it")
-  @ExpectedWarnings("blocks of executor \\d+ .*go by TCP: (CONNECT_|READ_|PEER_|LOCATION_)")
+  @ExpectedWarnings(ExpectedWarnings.LOST_EXECUTOR)
   void aKilledExecutorCostsNothingButTime() throws Exception {
     try (LocalCluster cluster = PluginApp.start("lost-killed", Map.of())) {
       RunningJob.startAndAwaitReads(cluster, TASKS, ROWS).killAnExecutorAndAssertRight();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
+import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
 import io.rdmashuffle.it.PluginApp;
 import io.rdmashuffle.jobs.ResultDigest;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** Bytes that change where they lie: noticed, named as what it is, and computed again. */
 @Tag("slow")
+@ExpectedWarnings("go by TCP: (CHECKSUM_MISMATCH|BAD_INDEX) ")
 class CorruptionTest {
   private static final int MAPS = 6;
   private static final int REDUCERS = 4;

@@ -8,6 +8,7 @@ import io.rdmashuffle.harness.ClusterSpec;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.harness.ShuffleMode;
+import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
 import io.rdmashuffle.it.PluginApp;
 import io.rdmashuffle.jobs.ResultDigest;
@@ -27,6 +28,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Executors that are asked to leave hand over their map outputs, which nobody computes again. */
 @Tag("slow")
+@ExpectedWarnings({
+  ExpectedWarnings.LOST_EXECUTOR,
+  ExpectedWarnings.BUDGET_SPENT,
+  "go by TCP: STALE "
+})
 class DecommissionTest {
   private static final int MAPS = 12;
   private static final int REDUCERS = 6;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import io.rdmashuffle.harness.ExecutorProcess;
 import io.rdmashuffle.harness.LocalCluster;
+import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
 import io.rdmashuffle.it.PluginApp;
 import io.rdmashuffle.jobs.ResultDigest;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.TestFactory;
  * seed of its application, which its name tells.
  */
 @Tag("slow")
+@ExpectedWarnings({ExpectedWarnings.LOST_EXECUTOR, ExpectedWarnings.BUDGET_SPENT})
 class DifferentialTest {
   private static final int JOBS_PER_APPLICATION = 5;
   private static final int APPLICATIONS = Boolean.getBoolean("test.nightly") ? 60 : 4;

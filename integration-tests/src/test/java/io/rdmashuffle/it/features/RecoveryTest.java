@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rdmashuffle.harness.ExecutorProcess;
 import io.rdmashuffle.harness.LocalCluster;
+import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
 import io.rdmashuffle.it.PluginApp;
 import java.util.ArrayList;
@@ -33,6 +34,7 @@ import scala.Tuple2;
 
 /** Map outputs that are lost, and tasks that run twice: the results stay what they were. */
 @Tag("slow")
+@ExpectedWarnings(ExpectedWarnings.LOST_EXECUTOR)
 class RecoveryTest {
   private static final int MAPS = 6;
   private static final int REDUCERS = 4;

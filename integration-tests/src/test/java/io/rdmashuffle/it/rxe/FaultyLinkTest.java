@@ -41,7 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(600)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @ExpectedWarnings({
-  "blocks of executor \\d+ .*go by TCP: (CONNECT_|READ_|PEER_|LOCATION_)",
+  ExpectedWarnings.LOST_EXECUTOR,
   // The kernel says of either device when its link fails and when it is back.
   "ConnectionManager .*rxv[ab].* reports: "
 })
