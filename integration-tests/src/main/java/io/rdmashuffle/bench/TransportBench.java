@@ -2,7 +2,6 @@ package io.rdmashuffle.bench;
 
 import io.rdmashuffle.conf.RdmaShuffleConf;
 import io.rdmashuffle.harness.Console;
-import io.rdmashuffle.harness.JsonFile;
 import io.rdmashuffle.harness.Options;
 import io.rdmashuffle.harness.Table;
 import io.rdmashuffle.transport.Access;
@@ -34,59 +33,60 @@ public final class TransportBench {
   private static final int[] BANDWIDTH_BYTES = {4 << 10, 64 << 10, 1 << 20};
   private static final int SLAB_LENGTH = 4 << 20;
 
-  private final Console console = new Console(System.out);
+  private final Console console;
   private final Options options;
   private final int rounds;
   private final long bytesPerRun;
   private final int latencyReads;
   private final Perftest perftest;
+  private final TimeLimit limit;
 
-  private TransportBench(Options options) {
+  private TransportBench(Options options, Console console) {
+    this.console = console;
     this.options = options;
-    rounds = (int) options.number("--rounds", 3);
-    bytesPerRun = (long) options.number("--megabytes", 16) << 20;
-    latencyReads = (int) options.number("--reads", 500);
+    boolean isQuick = options.has("--quick");
+    rounds = options.count("--rounds", isQuick ? 1 : 3);
+    bytesPerRun = (long) options.count("--megabytes", isQuick ? 4 : 16) << 20;
+    latencyReads = options.count("--reads", isQuick ? 100 : 500);
+    limit = TimeLimit.from(options, isQuick ? 5 : 10);
     perftest =
         new Perftest(
             options.last("--device").orElse("rxe0"),
-            (int) options.number("--gid", 1),
+            options.count("--gid", 1),
             options.last("--address").orElse("10.77.0.1"));
   }
 
   /** See {@code bin/bench --help}. */
   public static void main(String[] args) throws IOException {
-    int status;
-    try {
-      Set<String> names =
-          Set.of(
-              "--conf",
-              "--json",
-              "--rounds",
-              "--megabytes",
-              "--reads",
-              "--device",
-              "--gid",
-              "--address");
-      status = new TransportBench(Options.parse(args, names, Set.of())).run();
-    } catch (IllegalArgumentException e) {
-      System.err.println("bench transport: " + e.getMessage());
-      status = 2;
-    } catch (Exception e) {
-      System.err.println("bench transport: " + e.getMessage());
-      status = 1;
-    }
-    System.exit(status);
+    BenchMain.run(
+        "transport",
+        args,
+        Set.of("--rounds", "--megabytes", "--reads", "--device", "--gid", "--address"),
+        Set.of(),
+        (options, console) -> new TransportBench(options, console).run());
   }
 
-  private int run() throws Exception {
+  private BenchMain.Outcome run() {
+    try {
+      return measure();
+    } catch (IllegalStateException e) {
+      throw e;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    } catch (Exception e) {
+      throw new IllegalStateException(e.getMessage(), e);
+    }
+  }
+
+  private BenchMain.Outcome measure() throws Exception {
     PeerIdentity owner = identity("owner");
     PeerIdentity reader = identity("reader");
     RdmaShuffleConf conf = RdmaShuffleConf.from(options.settings("--conf"));
     try (Transport serving = VerbsTransports.open(owner, conf.transport());
         Transport reading = VerbsTransports.open(reader, conf.transport())) {
       if (!reading.availability().isAvailable()) {
-        System.err.println("bench transport: " + reading.availability().cause());
-        return 1;
+        throw new IllegalStateException(reading.availability().cause());
       }
       console.say(reading.availability().cause());
       try (SlabMemory remoteMemory = slab(owner);
@@ -97,10 +97,9 @@ public final class TransportBench {
               reading
                   .connect(serving.localEndpoint(), owner, Deadline.after(Duration.ofSeconds(30)))
                   .get(60, TimeUnit.SECONDS)) {
-        report(measure(connection, remote, local));
+        return report(measure(connection, remote, local));
       }
     }
-    return 0;
   }
 
   private static PeerIdentity identity(String executor) {
@@ -133,7 +132,7 @@ public final class TransportBench {
       lines.add(new Line(what, "MB/s", new ArrayList<>(), new ArrayList<>()));
     }
     // The first round warms both sides up and does not count.
-    for (int round = 0; round <= rounds; round++) {
+    for (int round = 0; round <= rounds && !(round > 1 && limit.isPast(1, 1)); round++) {
       console.begin("round " + round + " of " + rounds);
       for (int i = 0; i < lines.size(); i++) {
         double theirs;
@@ -179,7 +178,7 @@ public final class TransportBench {
     return (double) batches * READS_PER_BATCH * bytes / (1 << 20) / seconds;
   }
 
-  private void report(List<Line> lines) throws IOException {
+  private BenchMain.Outcome report(List<Line> lines) {
     Table table = new Table("RDMA READ", "perftest", "ours", "ours / perftest");
     Map<String, Object> json = new LinkedHashMap<>();
     for (Line line : lines) {
@@ -192,11 +191,10 @@ public final class TransportBench {
     }
     console.say("");
     console.say(table.toString());
+    int measured = lines.get(0).ours().size();
     console.say(
-        "Medians of " + rounds + " rounds, the ratio that of each round's pair; depth " + DEPTH);
-    if (options.last("--json").isPresent()) {
-      JsonFile.write(Path.of(options.last("--json").get()), json);
-    }
+        "Medians of " + measured + " rounds, the ratio that of each round's pair; depth " + DEPTH);
+    return new BenchMain.Outcome(json, null);
   }
 
   private static String figure(double value, String unit) {
@@ -204,8 +202,6 @@ public final class TransportBench {
   }
 
   private static double median(List<Double> values) {
-    List<Double> sorted = new ArrayList<>(values);
-    sorted.sort(null);
-    return sorted.get(sorted.size() / 2);
+    return Statistics.median(values, Double::doubleValue);
   }
 }
