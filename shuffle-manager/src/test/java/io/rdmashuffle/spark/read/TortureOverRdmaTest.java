@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(900) // JVMs start slowly on an emulated processor
 final class TortureOverRdmaTest {
   private static final int BLOCKS = 100_000;
-  private static final int SECONDS = 400;
+  private static final int SECONDS = 700;
 
   @TempDir private Path directory;
 
