@@ -9,12 +9,15 @@ import io.rdmashuffle.store.IndexHeader;
 import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.store.MapOutputBuilder;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -66,24 +69,34 @@ final class EveryOrderOfReadsAndReuseTest {
   @ParameterizedTest
   @ValueSource(ints = {PARTITION, PARTITION - 600, PARTITION + 150})
   void eachBlockIsRightOrFoundStaleInEveryOrder(int length) throws Exception {
+    runEveryOrder(length, pair::fetch);
+  }
+
+  @Test
+  void soIsEachBlockThatGoesIntoAFileInEveryOrder(@TempDir Path directory) throws Exception {
+    DownloadFiles files = new DownloadFiles(directory, false);
+    runEveryOrder(PARTITION, name -> pair.fetchToFiles(files, name));
+  }
+
+  private void runEveryOrder(int length, Function<String, Fetch> fetch) throws Exception {
     int orders = 0;
     order = new int[OWNER_STEPS];
     do {
-      run(length);
+      run(length, fetch);
       orders++;
     } while (advance(order, FIRST_FETCH + SECOND_FETCH));
     assertEquals(1287, orders, "13 over 5");
     pair.assertClean();
   }
 
-  private void run(int length) throws Exception {
+  private void run(int length, Function<String, Fetch> fetch) throws Exception {
     MapOutput old = pair.write(1, nextMapTaskId++, PARTITION, PARTITION);
     long successor = nextMapTaskId++;
     long before = deliveredOneSided();
     start(reuse(old, successor, length));
     String name = "shuffle_1_" + old.mapTaskId() + "_0_2";
-    pair.fetch(name).assertAllRight(pair::content);
-    pair.fetch(name).assertAllRight(pair::content);
+    fetch.apply(name).assertAllRight(pair::content);
+    fetch.apply(name).assertAllRight(pair::content);
     readerStep = Integer.MAX_VALUE - 1;
     onReaderStep(); // what the owner has yet to do
     int expected =
