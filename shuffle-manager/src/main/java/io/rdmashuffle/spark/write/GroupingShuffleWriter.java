@@ -29,7 +29,9 @@ import scala.reflect.ClassTag$;
 final class GroupingShuffleWriter<K, V, C> extends MapOutputShuffleWriter<K, V, C> {
   private static final ClassTag<Object> OBJECT = ClassTag$.MODULE$.Object();
 
-  private final byte[] buffer = new byte[BlockStreams.SMALL];
+  // Null where the codec has to make a stream for each partition; then it needs the buffer.
+  private final Lz4BlockStream lz4;
+  private final byte[] buffer;
 
   private ExternalSorter<K, V, C> sorter;
 
@@ -40,6 +42,8 @@ final class GroupingShuffleWriter<K, V, C> extends MapOutputShuffleWriter<K, V, 
       TaskContext context,
       ShuffleWriteMetricsReporter metrics) {
     super(services, dependency, mapTaskId, context, metrics);
+    lz4 = services.streams().newLz4BlockStream();
+    buffer = lz4 == null ? new byte[BlockStreams.SMALL] : null;
   }
 
   @Override
@@ -96,9 +100,7 @@ final class GroupingShuffleWriter<K, V, C> extends MapOutputShuffleWriter<K, V, 
       Iterator<Product2<K, C>> records, SerializerInstance serializer, PartitionSink sink)
       throws IOException {
     long count = 0;
-    try (OutputStream block =
-            new FittingCompression(
-                services.streams(), services.streams().encrypting(sink), buffer);
+    try (OutputStream block = compressing(services.streams().encrypting(sink));
         SerializationStream stream = serializer.serializeStream(block)) {
       while (records.hasNext()) {
         Product2<K, C> record = records.next();
@@ -108,6 +110,10 @@ final class GroupingShuffleWriter<K, V, C> extends MapOutputShuffleWriter<K, V, 
       }
     }
     return count;
+  }
+
+  private OutputStream compressing(OutputStream out) {
+    return lz4 == null ? new FittingCompression(services.streams(), out, buffer) : lz4.to(out);
   }
 
   @Override
