@@ -33,6 +33,8 @@ mount_slow_disk() {
   SLOW_DISK_LOOP=$(losetup -f --show "$dir/image")
   SLOW_DISK_NUMBER=$(cat "/sys/block/${SLOW_DISK_LOOP#/dev/}/dev")
   trap unmount_slow_disk EXIT
+  # With these the shell first waits for the benchmark, whose files would keep the disk busy.
+  trap 'exit 143' HUP INT TERM
   mount "$SLOW_DISK_LOOP" "$dir/mount"
   echo "$SLOW_DISK_NUMBER $rate" >"$limit"
   local bdi="/sys/class/bdi/$SLOW_DISK_NUMBER"
@@ -46,7 +48,13 @@ unmount_slow_disk() {
   echo "$SLOW_DISK_NUMBER 0" >/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device
   echo 100 >"$bdi/max_ratio"
   echo 0 >"$bdi/strict_limit"
-  umount "$SLOW_DISK_DIR/mount" || umount -l "$SLOW_DISK_DIR/mount" || true
+  # Executors may take a moment to end.
+  local attempt
+  for attempt in {1..30}; do
+    umount "$SLOW_DISK_DIR/mount" 2>/dev/null && break
+    [ "$attempt" -lt 30 ] || umount -l "$SLOW_DISK_DIR/mount" || true
+    sleep 1
+  done
   losetup -d "$SLOW_DISK_LOOP"
   rm -rf "$SLOW_DISK_DIR"
 }

@@ -19,7 +19,7 @@ import java.util.Set;
 public final class ScaleBench {
   private static final int EXECUTORS = 1_000;
   private static final int OUTPUTS = 100_000;
-  private static final int WARM_UP_BLOCKS = 20_000;
+  private static final int[] WARM_UP_BLOCKS = {1_000, 50_000};
 
   private final Console console;
   private final Options options;
@@ -110,7 +110,9 @@ public final class ScaleBench {
     Map<Integer, ScaleTask.Result> results = new LinkedHashMap<>();
     console.begin("starting an application with two executors");
     try (BlockScale scale = new BlockScale(spec, seconds)) {
-      scale.measure(WARM_UP_BLOCKS);
+      for (int count : WARM_UP_BLOCKS) {
+        scale.measure(count);
+      }
       console.end("up and warm");
       for (int count : blocks) {
         if (!results.isEmpty() && limit.isPast(1, 1)) {
