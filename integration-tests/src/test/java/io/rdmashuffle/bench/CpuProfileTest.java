@@ -47,7 +47,10 @@ class CpuProfileTest {
   @Test
   void waitingForSocketsIsNotWhatAThreadUsesItsCpuFor() {
     add(99, waiting(POLLER));
-    add(1, new CpuProfile.Sample(POLLER, List.of("java.io.FileOutputStream.write"), true));
+    add(
+        1,
+        new CpuProfile.Sample(
+            POLLER, List.of("org.apache.spark.storage.TimeTrackingOutputStream.write"), true));
     profile.add(samples, Map.of(POLLER, 2.0), 2);
     assertEquals(2, profile.seconds(Work.WRITE), 1e-9);
   }
