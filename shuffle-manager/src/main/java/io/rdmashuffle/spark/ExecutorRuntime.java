@@ -187,10 +187,12 @@ public final class ExecutorRuntime implements AutoCloseable {
     MemoryBudget budget =
         MemoryBudget.automatic(
             room, heapBytes, storeConfig.receiveSizeBytes(), storeConfig.slabSizeBytes());
-    LOG.info(
-        "spark.shuffle.rdma.memory.size=auto is {} MiB: {}",
-        budget.bytes() >> 20,
-        budget.explanation());
+    String message = "spark.shuffle.rdma.memory.size=auto is {} MiB: {}";
+    if (budget.bytes() == 0) {
+      LOG.warn(message + "; map outputs go to files", 0, budget.explanation());
+    } else {
+      LOG.info(message, budget.bytes() >> 20, budget.explanation());
+    }
     return budget.bytes();
   }
 
