@@ -8,6 +8,7 @@ import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
+import io.rdmashuffle.it.Lineage;
 import io.rdmashuffle.it.PluginApp;
 import io.rdmashuffle.jobs.ResultDigest;
 import io.rdmashuffle.store.ChecksumAlgorithm;
@@ -16,7 +17,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.spark.FetchFailed;
-import org.apache.spark.ShuffleDependency;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.function.FlatMapFunction;
 import org.junit.jupiter.api.Tag;
@@ -89,7 +89,7 @@ class CorruptionTest {
       cluster = started;
       expected = PluginApp.expected(cluster, MAPS, ROWS);
       moved = PluginApp.moved(cluster, MAPS, REDUCERS, ROWS);
-      shuffleId = ((ShuffleDependency<?, ?, ?>) moved.rdd().dependencies().apply(0)).shuffleId();
+      shuffleId = Lineage.shuffleOf(moved.rdd());
       assertEquals(expected, PluginApp.digest(moved));
       test.run();
     }

@@ -10,6 +10,7 @@ import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.harness.ShuffleMode;
 import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
+import io.rdmashuffle.it.Lineage;
 import io.rdmashuffle.it.PluginApp;
 import io.rdmashuffle.jobs.ResultDigest;
 import java.io.IOException;
@@ -20,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.apache.spark.ShuffleDependency;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -45,7 +45,7 @@ class DecommissionTest {
       ResultDigest expected = PluginApp.expected(cluster, MAPS, ROWS);
       JavaPairRDD<Integer, byte[]> moved = PluginApp.moved(cluster, MAPS, REDUCERS, ROWS);
       assertEquals(expected, PluginApp.digest(moved));
-      int shuffleId = shuffleOf(moved);
+      int shuffleId = Lineage.shuffleOf(moved.rdd());
       Map<Long, String> before = MapOutputs.executors(shuffleId);
       String victim = before.values().iterator().next();
       Decommission.executor(cluster, victim, shuffleId);
@@ -72,7 +72,7 @@ class DecommissionTest {
       ResultDigest expected = PluginApp.expected(cluster, MAPS, ROWS);
       JavaPairRDD<Integer, byte[]> moved = PluginApp.moved(cluster, MAPS, REDUCERS, ROWS);
       assertEquals(expected, PluginApp.digest(moved));
-      int shuffleId = shuffleOf(moved);
+      int shuffleId = Lineage.shuffleOf(moved.rdd());
       Map<Long, String> before = MapOutputs.executors(shuffleId);
       Decommission.executor(cluster, before.values().iterator().next(), shuffleId);
       assertEquals(before.keySet(), MapOutputs.executors(shuffleId).keySet());
@@ -93,7 +93,7 @@ class DecommissionTest {
       ResultDigest expected = PluginApp.expected(cluster, MAPS, ROWS);
       JavaPairRDD<Integer, byte[]> moved = PluginApp.moved(cluster, MAPS, REDUCERS, ROWS);
       assertEquals(expected, PluginApp.digest(moved));
-      int shuffleId = shuffleOf(moved);
+      int shuffleId = Lineage.shuffleOf(moved.rdd());
       Map<Long, String> before = MapOutputs.executors(shuffleId);
       Decommission.executor(cluster, before.values().iterator().next(), shuffleId);
       Map<Long, String> after = MapOutputs.executors(shuffleId);
@@ -113,10 +113,6 @@ class DecommissionTest {
             .sized(executors, 1, 1024)
             .with(Decommission.SETTINGS)
             .with(settings));
-  }
-
-  private static int shuffleOf(JavaPairRDD<?, ?> moved) {
-    return ((ShuffleDependency<?, ?, ?>) moved.rdd().dependencies().apply(0)).shuffleId();
   }
 
   /** Each executor holds in its memory what the tracker says is there. */

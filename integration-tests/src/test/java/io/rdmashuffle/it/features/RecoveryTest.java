@@ -9,6 +9,7 @@ import io.rdmashuffle.harness.ExecutorProcess;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
+import io.rdmashuffle.it.Lineage;
 import io.rdmashuffle.it.PluginApp;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,11 +21,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.apache.spark.FetchFailed;
 import org.apache.spark.HashPartitioner;
-import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkException;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaPairRDD;
-import org.apache.spark.rdd.RDD;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -70,7 +69,7 @@ class RecoveryTest {
   @Feature("Recovery: fetch failures name the map output and its index")
   void aLostMapOutputIsNamedExactlyAndComputedAgain() {
     JavaPairRDD<Integer, Long> moved = numbers().partitionBy(new HashPartitioner(REDUCERS));
-    int shuffleId = shuffleOf(moved.rdd());
+    int shuffleId = Lineage.shuffleOf(moved.rdd());
     assertEquals(expectedSums(), sums(moved));
     Map<Long, Integer> indexes = mapIndexes(shuffleId);
     Set<Long> lost = new HashSet<>(onAnExecutor(shuffleId));
@@ -94,7 +93,7 @@ class RecoveryTest {
     // Round robin over records that come in no order of their own.
     JavaPairRDD<Integer, Long> spread =
         numbers().partitionBy(new HashPartitioner(REDUCERS)).repartition(REDUCERS);
-    int shuffleId = maxShuffle(spread.rdd());
+    int shuffleId = Lineage.lastShuffleOf(spread.rdd());
     JavaPairRDD<Integer, Long> reduced =
         spread
             .mapPartitionsToPair(
@@ -129,7 +128,7 @@ class RecoveryTest {
   @Feature("Recovery: spark.stage.maxConsecutiveAttempts")
   void aStageThatKeepsFailingFailsTheJobWithSparksOwnWords() {
     JavaPairRDD<Integer, Long> moved = numbers().partitionBy(new HashPartitioner(REDUCERS));
-    int shuffleId = shuffleOf(moved.rdd());
+    int shuffleId = Lineage.shuffleOf(moved.rdd());
     JavaPairRDD<Integer, Long> doomed =
         moved.mapPartitionsToPair(
             records -> {
@@ -150,7 +149,7 @@ class RecoveryTest {
   @Feature("Recovery: zombie tasks of a failed stage attempt")
   void tasksOfAnAttemptThatHasFailedDoNoHarm() {
     JavaPairRDD<Integer, Long> first = numbers().partitionBy(new HashPartitioner(REDUCERS));
-    int shuffleId = shuffleOf(first.rdd());
+    int shuffleId = Lineage.shuffleOf(first.rdd());
     JavaPairRDD<Integer, Long> second =
         first
             .mapPartitionsToPair(
@@ -222,19 +221,6 @@ class RecoveryTest {
     Map<Integer, Long> sums = new HashMap<>();
     parts.forEach(part -> part.forEach((key, sum) -> sums.merge(key, sum, Long::sum)));
     return sums;
-  }
-
-  private static int shuffleOf(RDD<?> rdd) {
-    return ((ShuffleDependency<?, ?, ?>) rdd.dependencies().apply(0)).shuffleId();
-  }
-
-  /** The shuffle nearest to the end of the lineage. */
-  private static int maxShuffle(RDD<?> rdd) {
-    RDD<?> at = rdd;
-    while (!(at.dependencies().apply(0) instanceof ShuffleDependency)) {
-      at = at.dependencies().apply(0).rdd();
-    }
-    return shuffleOf(at);
   }
 
   private static Map<Long, Integer> mapIndexes(int shuffleId) {
