@@ -31,7 +31,11 @@ import org.junit.jupiter.api.TestFactory;
  * seed of its application, which its name tells.
  */
 @Tag("slow")
-@ExpectedWarnings({ExpectedWarnings.LOST_EXECUTOR, ExpectedWarnings.BUDGET_SPENT})
+@ExpectedWarnings({
+  ExpectedWarnings.LOST_EXECUTOR,
+  ExpectedWarnings.BUDGET_SPENT,
+  "go by TCP: STALE "
+})
 class DifferentialTest {
   private static final int JOBS_PER_APPLICATION = 5;
   private static final int APPLICATIONS = Boolean.getBoolean("test.nightly") ? 60 : 4;

@@ -1,6 +1,9 @@
 package io.rdmashuffle.it.features;
 
+import io.rdmashuffle.harness.LocalCluster;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkEnv;
@@ -31,6 +34,22 @@ final class MapOutputs {
       }
     }
     return executors;
+  }
+
+  /** Ids below belong to shuffles that are there already. */
+  static int nextShuffle(LocalCluster cluster) {
+    return cluster.context().newShuffleId();
+  }
+
+  /** Checksums of rows of all map outputs of shuffles from an id up to another, in order. */
+  static List<Long> checksums(int fromShuffle, int toShuffle) {
+    List<Long> checksums = new ArrayList<>();
+    for (int shuffleId = fromShuffle + 1; shuffleId < toShuffle; shuffleId++) {
+      for (MapStatus status : statuses(shuffleId)) {
+        checksums.add(status.checksumValue());
+      }
+    }
+    return checksums;
   }
 
   private static MapStatus[] statuses(int shuffleId) {

@@ -17,7 +17,7 @@ record RandomInput(long seed, int maps, int recordsPerMap, int keys, int hotPerc
     implements Serializable {
 
   static RandomInput of(long seed, SplittableRandom random) {
-    int[] records = {0, 1, 50, 1_000, 4_000};
+    int[] records = {0, 1, 50, 500, 2_000};
     int[] keys = {1, 10, 500, 1 << 20};
     int[] lengths = {0, 8, 60, 400};
     return new RandomInput(

@@ -38,7 +38,7 @@ final class RandomJob {
     this.seed = seed;
     SplittableRandom random = new SplittableRandom(seed);
     input = RandomInput.of(seed, random);
-    int[] partitions = {1, 2, 5, 20, 210};
+    int[] partitions = {1, 2, 3, 5, 5, 8, 8, 20, 20, 210};
     for (int i = 1 + random.nextInt(3); i > 0; i--) {
       steps.add(new Step(RandomStep.pick(random), partitions[random.nextInt(partitions.length)]));
     }

@@ -33,7 +33,7 @@ import scala.Tuple2;
 
 /** Map outputs that are lost, and tasks that run twice: the results stay what they were. */
 @Tag("slow")
-@ExpectedWarnings(ExpectedWarnings.LOST_EXECUTOR)
+@ExpectedWarnings({ExpectedWarnings.LOST_EXECUTOR, "go by TCP: STALE "})
 class RecoveryTest {
   private static final int MAPS = 6;
   private static final int REDUCERS = 4;
@@ -161,7 +161,7 @@ class RecoveryTest {
                     ExecutorSide.lose(shuffleId);
                   } else if (task.stageAttemptNumber() == 0) {
                     // Ends when its attempt is long over, and hands in its map output.
-                    sleepThroughInterrupts(2_000);
+                    TaskPause.heedless(2_000);
                   }
                   return all.iterator();
                 })
@@ -236,16 +236,5 @@ class RecoveryTest {
         .parallelize(List.of(shuffleId), 1)
         .flatMap(id -> ExecutorSide.lose(id).iterator())
         .collect();
-  }
-
-  private static void sleepThroughInterrupts(long millis) {
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-    while (System.nanoTime() < end) {
-      try {
-        TimeUnit.NANOSECONDS.sleep(end - System.nanoTime());
-      } catch (InterruptedException e) {
-        // The point is a task that does not heed it.
-      }
-    }
   }
 }

@@ -3,48 +3,23 @@ package io.rdmashuffle.spark.read;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.rdmashuffle.spark.FallbackReason;
+import io.rdmashuffle.spark.LogCapture;
 import io.rdmashuffle.spark.ReadAccounting;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import org.apache.logging.log4j.Level;
-import org.apache.logging.log4j.LogManager;
-import org.apache.logging.log4j.core.LogEvent;
-import org.apache.logging.log4j.core.Logger;
-import org.apache.logging.log4j.core.appender.AbstractAppender;
-import org.apache.logging.log4j.core.config.Property;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 final class TcpFallbackTest {
   private final ReadAccounting accounting = new ReadAccounting();
   private final FakeTcpClient client = new FakeTcpClient(name -> new byte[10]);
-  private final Logger logger = (Logger) LogManager.getLogger(TcpFallback.class);
-  private final List<String> logged = new ArrayList<>();
-  private final AbstractAppender appender =
-      new AbstractAppender("test", null, null, false, Property.EMPTY_ARRAY) {
-        @Override
-        public void append(LogEvent event) {
-          logged.add(event.getLevel() + " " + event.getMessage().getFormattedMessage());
-        }
-      };
-  private Level levelBefore;
-
-  @BeforeEach
-  void listen() {
-    levelBefore = logger.getLevel();
-    logger.setLevel(Level.INFO);
-    appender.start();
-    logger.addAppender(appender);
-  }
+  private final LogCapture log = new LogCapture(TcpFallback.class);
 
   @AfterEach
   void stopListening() {
-    logger.removeAppender(appender);
-    logger.setLevel(levelBefore);
+    log.close();
   }
 
   private TcpFallback fallback(Executor executor) {
@@ -74,7 +49,7 @@ final class TcpFallbackTest {
                 + FallbackReason.READ_FAILED.remedy(),
             "INFO blocks of executor 2 on host-2 go by TCP: FILE_TIER (files); "
                 + FallbackReason.FILE_TIER.remedy()),
-        logged);
+        log.lines());
     assertEquals(
         Map.of(
             "bytes.tcp", 160L,
