@@ -15,14 +15,13 @@ import org.junit.jupiter.api.Test;
 /** Spark's encryption: right results, and no plain bytes where it was told to have none. */
 @Tag("slow")
 class EncryptionTest {
-  private static final int MAPS = 6;
-  private static final int REDUCERS = 6;
-  private static final int ROWS = 500;
-
   private static final Map<String, String> AUTHENTICATED =
       Map.of(
           "spark.authenticate", "true",
           "spark.authenticate.secret", "of-the-test");
+
+  private static final String TRANSPORTS = "spark.shuffle.rdma.transports";
+  private static final String WITHOUT_SHARED_MEMORY = "rdma,tcp";
 
   private static final Map<String, String> ENCRYPTED_NETWORK =
       with(AUTHENTICATED, "spark.network.crypto.enabled", "true");
@@ -36,7 +35,9 @@ class EncryptionTest {
   @Test
   @Feature("Encryption: spark.network.crypto.enabled")
   void plainBlocksStayOffTheFabricWhenTheNetworkIsToBeEncrypted() {
-    try (LocalCluster cluster = PluginApp.start("encryption-network", ENCRYPTED_NETWORK)) {
+    try (LocalCluster cluster =
+        PluginApp.start(
+            "encryption-network", with(ENCRYPTED_NETWORK, TRANSPORTS, WITHOUT_SHARED_MEMORY))) {
       PluginTotals totals = assertRight(cluster);
       assertEquals(0, totals.oneSidedBytes(), () -> PluginApp.summary(totals));
       assertTrue(
@@ -45,16 +46,15 @@ class EncryptionTest {
   }
 
   @Test
+  void memoryThatExecutorsShareIsNoNetwork() {
+    assertOneSided("encryption-shared", ENCRYPTED_NETWORK);
+  }
+
+  @Test
   @Feature("Encryption: spark.io.encryption.enabled")
   void blocksThatAreEncryptedThemselvesAreReadOneSided() {
     assertOneSided(
         "encryption-both", with(ENCRYPTED_NETWORK, "spark.io.encryption.enabled", "true"));
-  }
-
-  @Test
-  void plainBlocksAreReadOneSidedWhereASettingAllowsIt() {
-    assertOneSided(
-        "encryption-allowed", with(ENCRYPTED_NETWORK, "spark.shuffle.rdma.allowCleartext", "true"));
   }
 
   private static void assertOneSided(String name, Map<String, String> settings) {
@@ -66,9 +66,7 @@ class EncryptionTest {
   }
 
   private static PluginTotals assertRight(LocalCluster cluster) {
-    assertEquals(
-        PluginApp.expected(cluster, MAPS, ROWS),
-        PluginApp.digest(PluginApp.moved(cluster, MAPS, REDUCERS, ROWS)));
+    RemoteReads.assertRight(cluster);
     PluginTotals totals = cluster.totals();
     assertEquals(cluster.metrics().remoteBytes(), totals.allBytes());
     return totals;

@@ -18,10 +18,12 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import scala.Tuple2;
 
 /** Sizes beyond what an {@code int} counts. */
 @Tag("slow")
+@EnabledIfSystemProperty(named = "test.nightly", matches = "true", disabledReason = "takes minutes")
 class LargeOutputTest {
   private static final int ROW_BYTES = 1 << 20;
   private static final int ROWS = 2_100;

@@ -10,8 +10,6 @@ import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.harness.ShuffleMode;
 import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
-import io.rdmashuffle.it.PluginApp;
-import io.rdmashuffle.jobs.ResultDigest;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -34,8 +32,6 @@ import scala.Tuple2;
 @ExpectedWarnings(ExpectedWarnings.LOST_EXECUTOR)
 class StandaloneTest {
   private static final int MAPS = 6;
-  private static final int REDUCERS = 6;
-  private static final int ROWS = 500;
 
   @TempDir private static Path directory;
   private static StandaloneCluster hosts;
@@ -85,8 +81,7 @@ class StandaloneTest {
   }
 
   private static void assertRightAndOneSided(LocalCluster cluster) {
-    ResultDigest expected = PluginApp.expected(cluster, MAPS, ROWS);
-    assertEquals(expected, PluginApp.digest(PluginApp.moved(cluster, MAPS, REDUCERS, ROWS)));
+    RemoteReads.assertRight(cluster);
     PluginTotals totals = cluster.totals();
     assertEquals(cluster.metrics().remoteBytes(), totals.oneSidedBytes(), totals::toString);
     assertTrue(totals.bytes("shm") > 0, totals::toString);
