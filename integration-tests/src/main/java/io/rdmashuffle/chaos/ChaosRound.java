@@ -1,11 +1,10 @@
 package io.rdmashuffle.chaos;
 
-import io.rdmashuffle.RdmaShuffleManager;
 import io.rdmashuffle.harness.AppLogs;
 import io.rdmashuffle.harness.ClusterSpec;
+import io.rdmashuffle.harness.ExecutorGauges;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.LogWarning;
-import io.rdmashuffle.harness.OnEachExecutor;
 import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.harness.Poll;
 import io.rdmashuffle.harness.ProcessCounts;
@@ -22,7 +21,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.apache.spark.SparkEnv;
 
 /**
  * Runs one plan: an application with the plugin in which the plan's job runs again and again until
@@ -58,7 +56,9 @@ public final class ChaosRound {
     AppLogs.newWarnings();
     try (LocalCluster cluster = LocalCluster.start(spec())) {
       runJobs(cluster, expected);
-      awaitMemoryFreed(cluster);
+      if (faults.isEmpty()) {
+        ExecutorGauges.awaitNothingLent(cluster);
+      }
       // As far as reported: a killed executor never will, so there is nothing to wait for.
       totals = cluster.totals(0);
     } catch (RuntimeException e) {
@@ -133,27 +133,6 @@ public final class ChaosRound {
       Thread.currentThread().interrupt();
       faults.add("interrupted");
     }
-  }
-
-  /** Spark unregisters shuffles once nobody refers to them; then nothing may be lent any more. */
-  private void awaitMemoryFreed(LocalCluster cluster) {
-    if (faults.isEmpty()) {
-      Poll.until(
-          "executors hold memory though no job runs",
-          SETTLE_SECONDS,
-          TimeUnit.SECONDS,
-          () -> {
-            System.gc();
-            return OnEachExecutor.run(cluster, ChaosRound::heldBytes).values().stream()
-                .allMatch(bytes -> bytes == 0);
-          });
-    }
-  }
-
-  private static long heldBytes() {
-    Map<String, Long> gauges =
-        ((RdmaShuffleManager) SparkEnv.get().shuffleManager()).runtime().gauges();
-    return gauges.get("slabBytesLent") + gauges.get("receiveBytesLent");
   }
 
   private void lookForLeftovers() {

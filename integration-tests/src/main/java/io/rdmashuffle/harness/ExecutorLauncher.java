@@ -50,6 +50,19 @@ public final class ExecutorLauncher {
     return this;
   }
 
+  /**
+   * Executors of which nothing else is said, each in a memory control group (version 1) of its own.
+   *
+   * @param parent the group below which theirs are made; the caller removes all of them
+   */
+  public ExecutorLauncher withDefaultContainer(Path parent, long bytes) {
+    String enter =
+        "g=%s/$$ && mkdir $g && echo %d > $g/memory.limit_in_bytes && echo $$ > $g/cgroup.procs"
+            .formatted(parent, bytes);
+    otherwise = List.of("bash", "-c", enter + " && exec \"$@\"", "bash", JAVA);
+    return this;
+  }
+
   /** Writes the script; gives the setting that has Spark use it. */
   public Map<String, String> install(Path directory) throws IOException {
     StringBuilder script = new StringBuilder("#!/bin/bash\n");

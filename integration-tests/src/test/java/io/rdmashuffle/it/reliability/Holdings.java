@@ -1,6 +1,6 @@
 package io.rdmashuffle.it.reliability;
 
-import io.rdmashuffle.RdmaShuffleManager;
+import io.rdmashuffle.harness.ExecutorGauges;
 import io.rdmashuffle.harness.ProcessCounts;
 import java.io.Serializable;
 import java.lang.management.ManagementFactory;
@@ -10,7 +10,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.management.JMException;
 import javax.management.ObjectName;
-import org.apache.spark.SparkEnv;
 
 /**
  * What a process holds of ours once its garbage is collected.
@@ -40,7 +39,7 @@ record Holdings(
       throw new IllegalStateException("no total in " + histogram);
     }
     return new Holdings(
-        gaugesHere(),
+        ExecutorGauges.here(),
         ProcessCounts.of(ProcessHandle.current().pid()),
         instances,
         Long.parseLong(total.group(1)));
@@ -55,13 +54,6 @@ record Holdings(
                 "gcClassHistogram",
                 new Object[] {new String[0]},
                 new String[] {String[].class.getName()});
-  }
-
-  private static Map<String, Long> gaugesHere() {
-    return SparkEnv.get().shuffleManager() instanceof RdmaShuffleManager manager
-            && manager.runtime() != null
-        ? new TreeMap<>(manager.runtime().gauges())
-        : Map.of();
   }
 
   /** Classes of which there are more instances than before, beyond a few, with both counts. */

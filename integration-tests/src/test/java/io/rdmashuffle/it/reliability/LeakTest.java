@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rdmashuffle.harness.ExecutorGauges;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.OnEachExecutor;
-import io.rdmashuffle.harness.Poll;
 import io.rdmashuffle.it.PluginApp;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +43,6 @@ class LeakTest {
   // Spark itself remembers the last jobs, stages and tasks; a leak of blocks would be far more.
   private static final long HEAP_SLACK = 16 << 20;
   private static final int DESCRIPTOR_SLACK = 16;
-  private static final long SETTLE_SECONDS = 60;
   private static final long QUARANTINE_SECONDS = 2;
 
   private static LocalCluster cluster;
@@ -115,30 +114,13 @@ class LeakTest {
 
   /** Holdings by executor id, and of the driver, once all shuffles have been unregistered. */
   private static Map<String, Holdings> settled() throws JMException, InterruptedException {
-    awaitNothingHeld();
+    ExecutorGauges.awaitNothingLent(cluster);
     TimeUnit.SECONDS.sleep(QUARANTINE_SECONDS);
     SmallJob.REPARTITION.run(cluster); // whose outputs, when freed, end the quarantine of the rest
-    awaitNothingHeld();
+    ExecutorGauges.awaitNothingLent(cluster);
     Map<String, Holdings> all = new TreeMap<>(OnEachExecutor.run(cluster, Holdings::here));
     all.put("driver", Holdings.here());
     return all;
-  }
-
-  private static void awaitNothingHeld() {
-    Poll.until(
-        "map outputs are held though no job needs them",
-        SETTLE_SECONDS,
-        TimeUnit.SECONDS,
-        () -> {
-          System.gc();
-          return OnEachExecutor.run(cluster, LeakTest::heldBytes).values().stream()
-              .allMatch(bytes -> bytes == 0);
-        });
-  }
-
-  private static long heldBytes() throws JMException {
-    Map<String, Long> gauges = Holdings.here().gauges();
-    return gauges.get("slabBytesLent") + gauges.get("receiveBytesLent");
   }
 
   @Test
