@@ -409,14 +409,14 @@ class SlabPoolTest {
     ArrayDeque<Long> dueNs = new ArrayDeque<>();
     try (SlabPool pool = Pools.of(slabs, 7 * MIB, 2 * MIB, List.of(), clock)) {
       for (int step = 0; step < 5_000; step++) {
+        while (!dueNs.isEmpty() && dueNs.peek() - clock.getAsLong() <= 0) {
+          dueNs.remove();
+          lingering.remove();
+        }
         int dice = random.nextInt(10);
         if (dice < 4) {
           long min = 1L + random.nextInt(100_000);
           Extent extent = pool.allocate(min, min + random.nextInt(100_000));
-          while (!dueNs.isEmpty() && dueNs.peek() - clock.getAsLong() <= 0) {
-            dueNs.remove();
-            lingering.remove();
-          }
           if (extent != null) {
             assertTrue(extent.length() >= min, "seed=" + seed);
             assertApart(extent, lent, seed);
