@@ -7,7 +7,7 @@ import java.util.TreeMap;
 /** Places for applications to run in that can be filled up, for all rounds of a run. */
 final class Arena implements AutoCloseable {
   // Less than the executors of a round may want together.
-  private static final int MEMORY_MB = 96;
+  static final int MEMORY_MB = 96;
   private static final int DISK_MB = 512;
 
   private final Path directory;

@@ -85,7 +85,7 @@ public record ChaosPlan(
 
   private static Map<String, String> settings(SplittableRandom random, FaultRates rates) {
     Map<String, String> settings = new TreeMap<>();
-    settings.put("spark.shuffle.rdma.memory.size", one(random, "8m", "32m", "64m"));
+    settings.put("spark.shuffle.rdma.memory.size", one(random, "8m", "16m", "32m"));
     settings.put("spark.shuffle.rdma.memory.slabSize", one(random, "1m", "4m"));
     settings.put("spark.shuffle.rdma.memory.receiveSize", one(random, "4m", "16m", "64m"));
     String readTimeout = one(random, "300ms", "1s", "2s");

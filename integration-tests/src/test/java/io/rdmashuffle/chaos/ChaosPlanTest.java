@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rdmashuffle.conf.BlockStoreConfig;
 import io.rdmashuffle.conf.RdmaShuffleConf;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -92,6 +93,16 @@ class ChaosPlanTest {
     for (long seed = 0; seed < SEEDS; seed++) {
       ChaosPlan plan = ChaosPlan.of(seed);
       assertDoesNotThrow(() -> RdmaShuffleConf.from(plan.settings()), plan::toString);
+    }
+  }
+
+  /** An executor that could never have its budget would refuse to start, which is another test's. */
+  @Test
+  void anExecutorAloneFindsRoomForItsSlabs() {
+    for (long seed = 0; seed < SEEDS; seed++) {
+      BlockStoreConfig store = RdmaShuffleConf.from(ChaosPlan.of(seed).settings()).blockStore();
+      long wanted = store.memorySizeBytes().orElseThrow() + store.receiveSizeBytes();
+      assertTrue(wanted <= (long) Arena.MEMORY_MB << 20, "seed " + seed + " wants " + wanted);
     }
   }
 }
