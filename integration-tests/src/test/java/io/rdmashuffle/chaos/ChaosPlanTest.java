@@ -96,7 +96,9 @@ class ChaosPlanTest {
     }
   }
 
-  /** An executor that could never have its budget would refuse to start, which is another test's. */
+  /**
+   * An executor that could never have its budget would refuse to start, which is another test's.
+   */
   @Test
   void anExecutorAloneFindsRoomForItsSlabs() {
     for (long seed = 0; seed < SEEDS; seed++) {
