@@ -120,6 +120,25 @@ class AroundTest {
     assertEquals(0, cluster.totals().bytes("tcp"), () -> PluginApp.summary(cluster.totals()));
   }
 
+  /** Spark starts its Python workers from tasks in the same way. */
+  @Test
+  @Feature("Processes that tasks start while they read")
+  void processesThatTasksStartGetWhatWasShuffled() {
+    PluginTotals before = cluster.totals();
+    List<String> found =
+        pairs()
+            .partitionBy(new HashPartitioner(4))
+            .map(pair -> pair._1() + " " + pair._2())
+            .pipe("cat")
+            .collect();
+    assertEquals(
+        IntStream.range(0, RECORDS).mapToObj(i -> i % KEYS + " " + i).sorted().toList(),
+        found.stream().sorted().toList());
+    PluginTotals read = cluster.totals().since(before);
+    assertTrue(read.bytes("shm") > 0, () -> PluginApp.summary(read));
+    assertEquals(0, read.bytes("tcp"), () -> PluginApp.summary(read));
+  }
+
   @Test
   @Feature("Partitioners that fail")
   void aPartitionerThatFailsFailsTheJobAndNothingElse() {

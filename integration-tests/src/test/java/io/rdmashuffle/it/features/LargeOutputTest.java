@@ -2,12 +2,16 @@ package io.rdmashuffle.it.features;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.it.Feature;
 import io.rdmashuffle.it.Lineage;
 import io.rdmashuffle.it.PluginApp;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -18,19 +22,22 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import scala.Tuple2;
 
 /** Sizes beyond what an {@code int} counts. */
 @Tag("slow")
-@EnabledIfSystemProperty(named = "test.nightly", matches = "true", disabledReason = "takes minutes")
 class LargeOutputTest {
   private static final int ROW_BYTES = 1 << 20;
   private static final int ROWS = 2_100;
+  private static final Path SLABS = Path.of("/dev/shm");
+  private static final long NEEDED_BYTES = 8L << 30;
 
   @Test
   @Feature({"Sizes: a block over 2 GiB", "Sizes: a map output over 2 GiB"})
-  void aBlockOfMoreThanTwoGibibytesIsReadOneSided() {
+  void aBlockOfMoreThanTwoGibibytesIsReadOneSided() throws IOException {
+    assumeTrue(
+        Files.getFileStore(SLABS).getUsableSpace() >= NEEDED_BYTES,
+        () -> SLABS + " has less than " + (NEEDED_BYTES >> 30) + " GiB to spare");
     Map<String, String> settings =
         Map.of(
             "spark.shuffle.rdma.memory.size", "3g",
