@@ -63,7 +63,7 @@ final class FileBlockRead implements Runnable {
       data = readTo(file);
     } catch (RefusedException e) {
       refuse(e.reason, e.getMessage());
-    } catch (IOException | RuntimeException e) { // of the file: TCP could not write it either
+    } catch (Throwable e) { // of the file or the heap: TCP would meet the same
       request.source().listener().onBlockFetchFailure(name, e);
     }
     if (data != null) {

@@ -10,6 +10,9 @@ import io.rdmashuffle.transport.FaultGenerator;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.apache.spark.network.shuffle.DownloadFile;
+import org.apache.spark.network.shuffle.DownloadFileManager;
+import org.apache.spark.network.util.TransportConf;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -121,6 +124,29 @@ final class FileBlockReadTest {
       pair.assertClean();
     } finally {
       Files.createDirectories(directory);
+    }
+  }
+
+  /** Else the task would wait for the block for ever. */
+  @Test
+  void anErrorOfTheVirtualMachineFailsTheBlockOnce() throws Exception {
+    try (TwoExecutors pair = new TwoExecutors(FaultGenerator.none())) {
+      pair.write(1, 0, 10, LARGE, 3000);
+      pair.fetchToFiles(new NoHeapForFiles(), BLOCK).assertAllFailed();
+      assertTrue(pair.tcp.fetched.isEmpty());
+      pair.assertClean();
+    }
+  }
+
+  private static final class NoHeapForFiles implements DownloadFileManager {
+    @Override
+    public DownloadFile createTempFile(TransportConf conf) {
+      throw new OutOfMemoryError("of the test");
+    }
+
+    @Override
+    public boolean registerTempFileToClean(DownloadFile file) {
+      throw new AssertionError("there is no file");
     }
   }
 

@@ -46,6 +46,7 @@ import java.util.zip.Adler32;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
+import org.apache.spark.network.shuffle.DownloadFileManager;
 
 /**
  * Two executors in this process: "owner" holds map outputs in slabs that lie in shared memory,
@@ -293,7 +294,7 @@ final class TwoExecutors implements AutoCloseable {
   }
 
   /** As Spark does for blocks that it wants in files. */
-  Fetch fetchToFiles(DownloadFiles files, String... names) {
+  Fetch fetchToFiles(DownloadFileManager files, String... names) {
     Fetch fetch = new Fetch(names, false);
     client.fetchBlocks("localhost", 7337, OWNER, names, fetch, files);
     return fetch;
