@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.JarFile;
 
 /**
  * A standalone cluster as an administrator starts it: a master, and a worker on each of some
@@ -88,6 +89,11 @@ final class StandaloneCluster implements AutoCloseable {
         List.of("-Dspark.shuffle.service.enabled=true", "-Dspark.shuffle.service.port=" + port));
   }
 
+  /** One host with room for a driver and two executors, of a core each. */
+  static StandaloneCluster withRoomForDriver(Path directory) {
+    return start(directory, List.of(FIRST_HOST), 3, List.of());
+  }
+
   private static StandaloneCluster start(
       Path directory, List<String> hosts, int executorsPerHost, List<String> workerOptions) {
     try {
@@ -141,6 +147,43 @@ final class StandaloneCluster implements AutoCloseable {
                 .with(settings));
     cluster.awaitExecutors(executors);
     return cluster;
+  }
+
+  /** Hands an application over to the cluster, as spark-submit does in cluster mode. */
+  void submit(Class<?> main, Map<String, String> settings, String argument) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.addAll(List.of("org.apache.spark.deploy.SparkSubmit", "--master", url()));
+    command.addAll(List.of("--deploy-mode", "cluster", "--class", main.getName()));
+    settings.forEach((key, value) -> command.addAll(List.of("--conf", key + "=" + value)));
+    List<String> jars = HarnessPaths.userJars().stream().map(Path::toString).toList();
+    command.addAll(List.of("--jars", String.join(",", jars)));
+    command.add(jarOf(main).toString());
+    command.add(argument);
+    Process submission = start("submit", FIRST_HOST, List.of(), command.toArray(String[]::new));
+    try {
+      if (!submission.waitFor(START_SECONDS, TimeUnit.SECONDS)) {
+        kill(submission);
+        throw new IOException("the master took no driver in time, see submit.log in " + directory);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      kill(submission);
+    }
+  }
+
+  private static Path jarOf(Class<?> type) {
+    return HarnessPaths.userJars().stream()
+        .filter(jar -> holds(jar, type))
+        .findFirst()
+        .orElseThrow(() -> new IllegalStateException("no user jar holds " + type));
+  }
+
+  private static boolean holds(Path jar, Class<?> type) {
+    try (JarFile file = new JarFile(jar.toFile())) {
+      return file.getEntry(type.getName().replace('.', '/') + ".class") != null;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** A host that dies with everything on it. */
