@@ -6,14 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.MapOutputBuilder;
-import io.rdmashuffle.store.SlabPool;
-import io.rdmashuffle.transport.Access;
-import io.rdmashuffle.transport.PeerIdentity;
-import io.rdmashuffle.transport.SlabFactories;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.SparkConf;
@@ -32,18 +25,7 @@ import scala.Option;
 import scala.Tuple2;
 
 final class RdmaShuffleBlockResolverTest {
-  private final BlockStore store =
-      new BlockStore(
-          new SlabPool(
-              "outputs",
-              SlabFactories.open(
-                  Path.of("/dev/shm"),
-                  new PeerIdentity("app", "1", new byte[PeerIdentity.TOKEN_LENGTH])),
-              List.of(),
-              Access.REMOTE_READ,
-              4L << 20,
-              1 << 20,
-              Duration.ZERO));
+  private final BlockStore store = TestStores.withBudget(4L << 20);
   private final SparkConf conf = new SparkConf(false);
   private final IndexShuffleBlockResolver resolver =
       Resolvers.create(

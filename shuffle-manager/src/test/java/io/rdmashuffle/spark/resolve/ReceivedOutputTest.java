@@ -7,16 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.MapOutput;
-import io.rdmashuffle.store.SlabPool;
-import io.rdmashuffle.transport.Access;
-import io.rdmashuffle.transport.PeerIdentity;
-import io.rdmashuffle.transport.SlabFactories;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import org.apache.spark.network.client.StreamCallbackWithID;
@@ -29,18 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class ReceivedOutputTest {
   private static final long BUDGET = 4L << 20;
 
-  private final BlockStore store =
-      new BlockStore(
-          new SlabPool(
-              "outputs",
-              SlabFactories.open(
-                  Path.of("/dev/shm"),
-                  new PeerIdentity("app", "1", new byte[PeerIdentity.TOKEN_LENGTH])),
-              List.of(),
-              Access.REMOTE_READ,
-              BUDGET,
-              1 << 20,
-              Duration.ZERO));
+  private final BlockStore store = TestStores.withBudget(BUDGET);
   private final FakeMemoryOutputs memory = new FakeMemoryOutputs(store);
 
   @TempDir private Path directory;

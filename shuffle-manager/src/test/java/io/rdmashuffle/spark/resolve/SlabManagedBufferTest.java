@@ -10,18 +10,11 @@ import io.rdmashuffle.spark.read.Buffers;
 import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.store.MapOutputBuilder;
-import io.rdmashuffle.store.SlabPool;
-import io.rdmashuffle.transport.Access;
-import io.rdmashuffle.transport.PeerIdentity;
-import io.rdmashuffle.transport.SlabFactories;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Random;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.junit.jupiter.api.AfterEach;
@@ -29,18 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 final class SlabManagedBufferTest {
-  private final BlockStore store =
-      new BlockStore(
-          new SlabPool(
-              "outputs",
-              SlabFactories.open(
-                  Path.of("/dev/shm"),
-                  new PeerIdentity("app", "1", new byte[PeerIdentity.TOKEN_LENGTH])),
-              List.of(),
-              Access.REMOTE_READ,
-              16L << 20,
-              1 << 20,
-              Duration.ZERO));
+  private final BlockStore store = TestStores.withBudget(16L << 20);
   private final byte[] bytes = new byte[2_500_000];
   private MapOutput output;
 
