@@ -4,6 +4,7 @@ import io.rdmashuffle.conf.Durability;
 import io.rdmashuffle.spark.resolve.MemoryOutputs;
 import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.MapOutput;
+import io.rdmashuffle.store.SlabPoolGauges;
 import io.rdmashuffle.transport.Deadline;
 import java.io.IOException;
 import java.time.Duration;
@@ -196,9 +197,10 @@ public final class OutputTiers implements MemoryOutputs {
 
   /** Adds counters under their names in the totals. */
   public void addGauges(Map<String, Long> gauges) {
-    gauges.put("slabs", (long) store.pool().gauges().slabs());
-    gauges.put("slabBytes", store.pool().gauges().slabBytes());
-    gauges.put("slabBytesLent", store.pool().gauges().allocatedBytes());
+    SlabPoolGauges pool = store.pool().gauges();
+    gauges.put("slabs", (long) pool.slabs());
+    gauges.put("slabBytes", pool.slabBytes());
+    gauges.put("slabBytesLent", pool.allocatedBytes());
     gauges.put("memoryOutputs", (long) store.outputCount());
     gauges.put("memoryOutputBytes", store.dataBytes());
     gauges.put("fileOutputs", (long) fileTier.outputCount());
