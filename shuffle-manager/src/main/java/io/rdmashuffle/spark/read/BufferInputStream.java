@@ -6,13 +6,23 @@ import java.nio.ByteBuffer;
 /** Reads memory in several pieces as one stream; used by one thread. */
 public final class BufferInputStream extends InputStream {
   private final ByteBuffer[] pieces;
+  private final Runnable onClose;
   private int current;
 
   /**
    * @param pieces read from their positions to their limits; their positions do not move
    */
   public BufferInputStream(ByteBuffer[] pieces) {
+    this(pieces, () -> {});
+  }
+
+  /**
+   * @param pieces read from their positions to their limits; their positions do not move
+   * @param onClose called whenever the stream is closed
+   */
+  public BufferInputStream(ByteBuffer[] pieces, Runnable onClose) {
     this.pieces = Buffers.duplicates(pieces);
+    this.onClose = onClose;
   }
 
   @Override
@@ -48,6 +58,11 @@ public final class BufferInputStream extends InputStream {
   @Override
   public int available() {
     return advance() ? pieces[current].remaining() : 0;
+  }
+
+  @Override
+  public void close() {
+    onClose.run();
   }
 
   private boolean advance() {

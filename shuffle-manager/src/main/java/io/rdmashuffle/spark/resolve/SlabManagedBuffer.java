@@ -16,7 +16,8 @@ import org.apache.spark.network.buffer.ManagedBuffer;
  * has been sent. A local reader retains it, releases it once, and leaves the reference it got. So
  * the pin is undone at the first release that brings the count to zero, or back to one after a
  * retain; the quarantine covers a user that would count yet another way. Migration of small blocks
- * asks for the bytes and releases nothing, see {@link #forMigration}.
+ * asks for the bytes and releases nothing, see {@link #forMigration}. Spark's diagnosis of corrupt
+ * blocks neither retains nor releases, but reads a stream and closes it, which then ends the use.
  *
  * <p>Safe for use by several threads.
  */
@@ -94,7 +95,13 @@ final class SlabManagedBuffer extends ManagedBuffer {
 
   @Override
   public InputStream createInputStream() {
-    return new BufferInputStream(pieces);
+    return new BufferInputStream(pieces, this::onStreamClosed);
+  }
+
+  private synchronized void onStreamClosed() {
+    if (!wasRetained) {
+      unpin();
+    }
   }
 
   @Override
@@ -108,11 +115,18 @@ final class SlabManagedBuffer extends ManagedBuffer {
   public synchronized ManagedBuffer release() {
     references--;
     boolean isDone = references == 0 || (wasRetained && references == 1);
-    if (isDone && isPinned) {
+    if (isDone) {
+      unpin();
+    }
+    return this;
+  }
+
+  /** Called with the lock held; what comes after the first call has no effect. */
+  private void unpin() {
+    if (isPinned) {
       isPinned = false;
       output.unpin();
     }
-    return this;
   }
 
   /** One buffer, or a region when there are more bytes than one buffer may have. */

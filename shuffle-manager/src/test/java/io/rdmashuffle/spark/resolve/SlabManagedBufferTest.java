@@ -14,12 +14,17 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.shuffle.checksum.Cause;
+import org.apache.spark.network.shuffle.checksum.ShuffleChecksumHelper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 final class SlabManagedBufferTest {
   private final BlockStore store = TestStores.withBudget(16L << 20);
@@ -79,6 +84,17 @@ final class SlabManagedBufferTest {
     buffer.release();
     assertEquals(false, isPinned());
     buffer.release(); // one that counts in full does no harm
+    assertEquals(false, isPinned());
+  }
+
+  /** Else each corrupt block would keep its map output's memory until the executor ends. */
+  @Test
+  void theDiagnosisOfACorruptBlockLeavesNoPin(@TempDir Path directory) throws Exception {
+    Path checksums = Files.write(directory.resolve("checksums"), new byte[3 * Long.BYTES]);
+    Cause cause =
+        ShuffleChecksumHelper.diagnoseCorruption(
+            "CRC32C", checksums.toFile(), 2, buffer(2, 3), 0x1234);
+    assertEquals(Cause.DISK_ISSUE, cause);
     assertEquals(false, isPinned());
   }
 
