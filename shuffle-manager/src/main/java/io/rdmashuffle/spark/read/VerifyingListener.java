@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import org.apache.spark.network.buffer.ManagedBuffer;
+import org.apache.spark.network.buffer.NettyManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 
 /**
@@ -41,17 +42,27 @@ final class VerifyingListener implements BlockFetchingListener {
 
   private void check(String blockId, ManagedBuffer data) throws IOException {
     BlockChecksums checksums = new BlockChecksums(index, startPartition, endPartition);
+    boolean isWhole = data.size() == index.length(startPartition, endPartition);
+    if (isWhole && data instanceof NettyManagedBuffer) {
+      // A stream of it would use it up: whoever came next would find nothing.
+      checksums.accept(data.nioByteBuffer());
+    } else if (isWhole) {
+      acceptAll(data, checksums);
+    }
+    if (!isWhole || !checksums.isIntact()) {
+      throw new IOException(
+          blockId
+              + " is corrupt where it lies: read twice, over two transports, its bytes differ"
+              + " from the checksum they were written with");
+    }
+  }
+
+  private static void acceptAll(ManagedBuffer data, BlockChecksums checksums) throws IOException {
     byte[] chunk = new byte[CHUNK_BYTES];
     try (InputStream in = data.createInputStream()) {
       for (int count = in.read(chunk); count > 0; count = in.read(chunk)) {
         checksums.accept(ByteBuffer.wrap(chunk, 0, count));
       }
-    }
-    if (data.size() != index.length(startPartition, endPartition) || !checksums.isIntact()) {
-      throw new IOException(
-          blockId
-              + " is corrupt where it lies: read twice, over two transports, its bytes differ"
-              + " from the checksum they were written with");
     }
   }
 

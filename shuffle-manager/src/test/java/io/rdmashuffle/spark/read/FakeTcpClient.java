@@ -1,10 +1,10 @@
 package io.rdmashuffle.spark.read;
 
-import java.nio.ByteBuffer;
+import io.netty.buffer.Unpooled;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
-import org.apache.spark.network.buffer.NioManagedBuffer;
+import org.apache.spark.network.buffer.NettyManagedBuffer;
 import org.apache.spark.network.shuffle.BlockFetchingListener;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.network.shuffle.DownloadFileManager;
@@ -41,7 +41,7 @@ final class FakeTcpClient extends BlockStoreClient {
       if (isCorrupt) {
         bytes[bytes.length / 2] ^= 1;
       }
-      listener.onBlockFetchSuccess(blockId, new NioManagedBuffer(ByteBuffer.wrap(bytes)));
+      listener.onBlockFetchSuccess(blockId, new NettyManagedBuffer(Unpooled.wrappedBuffer(bytes)));
     }
   }
 
