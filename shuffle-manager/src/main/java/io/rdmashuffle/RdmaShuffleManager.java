@@ -41,11 +41,12 @@ public class RdmaShuffleManager extends SortShuffleManager {
   private final boolean isDelegating;
   private final IndexShuffleBlockResolver resolver;
 
-  // Guarded by this; made on first need, since early in the start of a process there is no
-  // SparkEnv.
-  private DriverRuntime driverRuntime;
-  private ExecutorRuntime executorRuntime;
-  private boolean isStopped;
+  // Made on first need, since early in the start of a process there is no SparkEnv. Written under
+  // this, which is held while a runtime starts or stops; threads of Spark's RPC and Netty, which
+  // must not wait for that, read without it.
+  private volatile DriverRuntime driverRuntime;
+  private volatile ExecutorRuntime executorRuntime;
+  private boolean isStopped; // guarded by this
 
   /**
    * Called by Spark.
@@ -104,8 +105,9 @@ public class RdmaShuffleManager extends SortShuffleManager {
     return RuntimeWrappers.NONE;
   }
 
-  private synchronized MemoryOutputs outputsOrNull() {
-    return executorRuntime == null ? null : executorRuntime.outputs();
+  private MemoryOutputs outputsOrNull() {
+    ExecutorRuntime executor = executorRuntime;
+    return executor == null ? null : executor.outputs();
   }
 
   /** What the executors reported so far; on the driver. */
@@ -166,13 +168,13 @@ public class RdmaShuffleManager extends SortShuffleManager {
   @Override
   public boolean unregisterShuffle(int shuffleId) {
     boolean isDone = super.unregisterShuffle(shuffleId);
-    synchronized (this) {
-      if (executorRuntime != null) {
-        executorRuntime.removeShuffle(shuffleId);
-      }
-      if (driverRuntime != null) {
-        driverRuntime.dropShuffle(shuffleId);
-      }
+    ExecutorRuntime executor = executorRuntime;
+    if (executor != null) {
+      executor.removeShuffle(shuffleId);
+    }
+    DriverRuntime driver = driverRuntime;
+    if (driver != null) {
+      driver.dropShuffle(shuffleId);
     }
     return isDone;
   }
