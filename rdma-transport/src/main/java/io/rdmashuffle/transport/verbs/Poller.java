@@ -251,7 +251,8 @@ final class Poller implements Runnable {
   private int pollCompletions() {
     final int count = VerbsExt.pollCq(queue, COMPLETION_LIMIT, completionsAddress);
     if (count < 0) {
-      throw new IllegalStateException(VerbsExt.describe("ibv_poll_cq", count));
+      onQueueLost(count);
+      return 0;
     }
     for (int i = 0, at = 0; i < count; i++, at += VerbsExt.COMPLETION_LENGTH) {
       final long id = completions.getLong(at);
@@ -271,6 +272,20 @@ final class Poller implements Runnable {
       }
     }
     return count;
+  }
+
+  /**
+   * Nothing will be known to be complete any more, as when the device is gone: ends the thread,
+   * which breaks every connection, rather than to fail at the next look again.
+   */
+  private void onQueueLost(int result) {
+    if (!isStopping) {
+      LOG.error(
+          "{} cannot be used any more, peers are read over TCP: {}",
+          device.candidate(),
+          VerbsExt.describe("ibv_poll_cq", result));
+      stop();
+    }
   }
 
   private VerbsConnection find(long id) {

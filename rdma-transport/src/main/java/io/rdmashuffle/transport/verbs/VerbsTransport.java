@@ -118,7 +118,7 @@ final class VerbsTransport implements Transport {
   @Override
   public RegisteredSlab register(SlabMemory slab, Access access) throws TransportException {
     if (isClosed.get()) {
-      throw new TransportException(FailureKind.CLOSED, "the RDMA transport is closed");
+      throw closed();
     }
     boolean isWritable = access == Access.LOCAL_WRITE;
     long address = VerbsExt.bufferAddress(slab.buffer());
@@ -180,17 +180,25 @@ final class VerbsTransport implements Transport {
       byte[] peerEndpoint, PeerIdentity peer, Deadline deadline) {
     try {
       if (isClosed.get()) {
-        throw new TransportException(FailureKind.CLOSED, "the RDMA transport is closed");
+        throw closed();
       }
       VerbsEndpoint target = VerbsEndpoint.decode(peerEndpoint);
       requireReachable(target);
       OutgoingConnection attempt =
           new OutgoingConnection(this, manager, device, poller, conf, target, peer, deadline);
       manager.execute(attempt::start);
+      if (isClosed.get()) {
+        // The manager may have ended before it came to the attempt.
+        attempt.future().completeExceptionally(closed());
+      }
       return attempt.future();
     } catch (TransportException e) {
       return CompletableFuture.failedFuture(e);
     }
+  }
+
+  private static TransportException closed() {
+    return new TransportException(FailureKind.CLOSED, "the RDMA transport is closed");
   }
 
   private void requireReachable(VerbsEndpoint target) throws TransportException {
