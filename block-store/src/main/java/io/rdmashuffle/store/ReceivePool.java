@@ -192,10 +192,16 @@ public final class ReceivePool implements AutoCloseable {
       return;
     }
     int calls = 1;
-    do {
-      serveOnce();
-      calls = serveCalls.addAndGet(-calls);
-    } while (calls != 0);
+    try {
+      do {
+        serveOnce();
+        calls = serveCalls.addAndGet(-calls);
+      } while (calls != 0);
+    } finally {
+      if (calls != 0) {
+        serveCalls.set(0); // else nobody would be served any more
+      }
+    }
   }
 
   private void serveOnce() {
@@ -240,7 +246,7 @@ public final class ReceivePool implements AutoCloseable {
   private static void hand(ReceiveBuffer buffer, Waiter waiter) {
     try {
       waiter.onBuffer(buffer);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("A waiter failed to take its buffer; the buffer is lost unless it released it", e);
     }
   }
@@ -248,7 +254,7 @@ public final class ReceivePool implements AutoCloseable {
   private static void expire(Request request) {
     try {
       request.waiter.onExpired();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("A waiter failed to take note of its expiry", e);
     }
   }

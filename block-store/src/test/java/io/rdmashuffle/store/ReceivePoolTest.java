@@ -218,7 +218,7 @@ class ReceivePoolTest {
           @Override
           public void onBuffer(ReceiveBuffer buffer) {
             buffer.release();
-            throw new IllegalStateException("a waiter of no consequence");
+            throw new OutOfMemoryError("of a waiter");
           }
 
           @Override
@@ -228,6 +228,29 @@ class ReceivePoolTest {
     all.release();
     assertEquals(List.of("b got it"), events);
     received.get(0).release();
+  }
+
+  @Test
+  void aWaiterThatThrowsAtItsDeadlineDoesNotHoldUpTheOthers() {
+    ReceiveBuffer all = pool.tryAllocate(pool.maxBufferLength());
+    pool.allocate(
+        100,
+        new Deadline(1),
+        new ReceivePool.Waiter() {
+          @Override
+          public void onBuffer(ReceiveBuffer buffer) {
+            buffer.release();
+          }
+
+          @Override
+          public void onExpired() {
+            throw new OutOfMemoryError("of a waiter");
+          }
+        });
+    pool.allocate(100, new Deadline(1), waiter("b"));
+    assertEquals(2, pool.expireWaiters(2));
+    assertEquals(List.of("b expired"), events);
+    all.release();
   }
 
   @Test

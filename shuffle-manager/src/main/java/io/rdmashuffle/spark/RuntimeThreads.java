@@ -10,6 +10,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The plugin's threads in an executor beside those of the transports: all daemons, all named {@code
@@ -18,6 +20,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * large blocks to files.
  */
 final class RuntimeThreads {
+  private static final Logger LOG = LoggerFactory.getLogger(RuntimeThreads.class);
+
   private static final long TICK_MS = 100;
   private static final int MAX_FALLBACK_THREADS = 8;
   private static final int MAX_FILE_THREADS = 4;
@@ -33,13 +37,19 @@ final class RuntimeThreads {
     timer.setRemoveOnCancelPolicy(true);
     ScheduledFuture<?> unused =
         timer.scheduleWithFixedDelay(
-            () -> receivePool.expireWaiters(System.nanoTime()),
-            TICK_MS,
-            TICK_MS,
-            TimeUnit.MILLISECONDS);
+            () -> expireWaiters(receivePool), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
     continuations = pool(1, "rdma-fetch");
     fallbacks = pool(MAX_FALLBACK_THREADS, "rdma-fallback");
     fileReads = pool(MAX_FILE_THREADS, "rdma-file");
+  }
+
+  /** Throws nothing: the timer would stop, and nobody who waits would hear of the deadline. */
+  private static void expireWaiters(ReceivePool receivePool) {
+    try {
+      receivePool.expireWaiters(System.nanoTime());
+    } catch (RuntimeException | Error e) {
+      LOG.error("waits for receive memory are looked at again in {} ms", TICK_MS, e);
+    }
   }
 
   private static ThreadPoolExecutor pool(int threads, String name) {

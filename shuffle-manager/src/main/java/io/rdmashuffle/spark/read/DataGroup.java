@@ -94,8 +94,17 @@ final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
 
   @Override
   public void onRead(ReceiveBuffer buffer) {
-    request.onReadSucceeded();
     FallbackCollector refused = request.newCollector();
+    try {
+      request.onReadSucceeded();
+      deliverAll(buffer, refused);
+    } finally {
+      buffer.release();
+    }
+    refused.flush();
+  }
+
+  private void deliverAll(ReceiveBuffer buffer, FallbackCollector refused) {
     long position = 0;
     long generationPosition = dataBytes;
     boolean isCurrent = false;
@@ -114,8 +123,6 @@ final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
       }
       position += length;
     }
-    buffer.release();
-    refused.flush();
   }
 
   @Override
@@ -126,6 +133,13 @@ final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
       refused.add(blocks.name(members.get(i)), failure.reason(), failure.detail());
     }
     refused.flush();
+  }
+
+  @Override
+  public void onError(Throwable error) {
+    for (int i = 0; i < members.size(); i++) {
+      request.fail(members.get(i), error);
+    }
   }
 
   private void deliver(int block, ReceiveBuffer buffer, long position, long length) {

@@ -16,6 +16,8 @@ import io.rdmashuffle.transport.SlabMemory;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One request for blocks of one executor, from names to bytes.
@@ -32,6 +34,8 @@ import java.util.concurrent.RejectedExecutionException;
  * with, and blocks change hands through the transport or the receive pool.
  */
 final class FetchRequest {
+  private static final Logger LOG = LoggerFactory.getLogger(FetchRequest.class);
+
   private final ReadServices services;
   private final TcpFallback tcp;
   private final PeerTable peers;
@@ -74,15 +78,24 @@ final class FetchRequest {
     CompletableFuture<Link> unused =
         peer.connector()
             .link()
-            .whenComplete(
-                (made, failure) -> {
-                  if (failure == null) {
-                    link = made;
-                    readIndexes(outputs);
-                  } else {
-                    onNoLink(outputs, failure);
-                  }
-                });
+            .whenComplete((made, failure) -> onLinkTried(outputs, made, failure));
+  }
+
+  /** Throws nothing: nobody would hear of it, and the task would wait for its blocks for ever. */
+  private void onLinkTried(IntList outputs, Link made, Throwable failure) {
+    try {
+      if (failure == null) {
+        link = made;
+        readIndexes(outputs);
+      } else {
+        onNoLink(outputs, failure);
+      }
+    } catch (RuntimeException | Error e) {
+      LOG.error("a request for blocks of {} fails", source, e);
+      for (int i = 0; i < outputs.size(); i++) {
+        failOutput(outputs.get(i), e);
+      }
+    }
   }
 
   private void onNoLink(IntList outputs, Throwable failure) {
@@ -338,7 +351,7 @@ final class FetchRequest {
     public void onBuffer(ReceiveBuffer buffer) {
       try {
         services.continuations().execute(() -> post(group, buffer));
-      } catch (RejectedExecutionException e) {
+      } catch (RejectedExecutionException | OutOfMemoryError e) { // there is no thread for it
         buffer.release();
         failForMemory(group);
       }
@@ -348,7 +361,7 @@ final class FetchRequest {
     public void onExpired() {
       try {
         services.continuations().execute(() -> failForMemory(group));
-      } catch (RejectedExecutionException e) {
+      } catch (RejectedExecutionException | OutOfMemoryError e) {
         failForMemory(group);
       }
     }
@@ -378,6 +391,18 @@ final class FetchRequest {
   void onReadFailed(ReadGroup.Failure failure) {
     if (failure.isOfConnection()) {
       peer.connector().onReadFailed(link.connection(), failure.reason(), failure.detail());
+    }
+  }
+
+  /** Tells Spark that a block cannot be had, not even over TCP. */
+  void fail(int block, Throwable error) {
+    source.listener().onBlockFetchFailure(blocks.name(block), error);
+  }
+
+  /** As {@link #fail}, for all blocks of a map output. */
+  void failOutput(int firstBlock, Throwable error) {
+    for (int block = firstBlock, end = endOfRun(firstBlock); block < end; block++) {
+      fail(block, error);
     }
   }
 

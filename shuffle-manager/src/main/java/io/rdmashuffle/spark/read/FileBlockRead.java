@@ -161,6 +161,11 @@ final class FileBlockRead implements Runnable {
       result.completeExceptionally(new RefusedException(failure.reason(), failure.detail()));
     }
 
+    @Override
+    public void onError(Throwable error) {
+      result.completeExceptionally(error);
+    }
+
     ReceiveBuffer await() throws RefusedException {
       FallbackReason reason = FallbackReason.READ_TIMEOUT;
       String detail = "the read did not end";

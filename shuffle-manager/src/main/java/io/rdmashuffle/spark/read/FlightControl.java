@@ -69,10 +69,16 @@ final class FlightControl {
       return; // the thread that pumps sees the new count and goes round once more
     }
     int seen = 1;
-    do {
-      postWhatFits();
-      seen = wakeUps.addAndGet(-seen);
-    } while (seen != 0);
+    try {
+      do {
+        postWhatFits();
+        seen = wakeUps.addAndGet(-seen);
+      } while (seen != 0);
+    } finally {
+      if (seen != 0) {
+        wakeUps.set(0); // else nobody would pump any more
+      }
+    }
   }
 
   private void postWhatFits() {

@@ -106,10 +106,22 @@ final class IndexGroup implements ReadGroup.Outcome {
 
   @Override
   public void onRead(ReceiveBuffer buffer) {
-    request.onReadSucceeded();
     FallbackCollector refused = request.newCollector();
     IndexGroup slices = new IndexGroup(request);
     IntList decoded = new IntList();
+    try {
+      request.onReadSucceeded();
+      decodeAll(buffer, slices, decoded, refused);
+    } finally {
+      buffer.release();
+    }
+    slices.submit();
+    request.readData(decoded);
+    refused.flush();
+  }
+
+  private void decodeAll(
+      ReceiveBuffer buffer, IndexGroup slices, IntList decoded, FallbackCollector refused) {
     long position = 0;
     for (Entry entry : entries) {
       try {
@@ -132,10 +144,6 @@ final class IndexGroup implements ReadGroup.Outcome {
       }
       position += entry.bytes;
     }
-    buffer.release();
-    slices.submit();
-    request.readData(decoded);
-    refused.flush();
   }
 
   private IndexHeader headerFor(Entry entry, ByteBuffer bytes, int position)
@@ -185,5 +193,12 @@ final class IndexGroup implements ReadGroup.Outcome {
       request.refuseOutput(entry.block, failure.reason(), failure.detail(), refused);
     }
     refused.flush();
+  }
+
+  @Override
+  public void onError(Throwable error) {
+    for (Entry entry : entries) {
+      request.failOutput(entry.block, error);
+    }
   }
 }

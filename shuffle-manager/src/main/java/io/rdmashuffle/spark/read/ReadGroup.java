@@ -14,6 +14,8 @@ import io.rdmashuffle.transport.TransportException;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads from one peer that succeed or fail together, into one receive buffer in which they lie one
@@ -40,8 +42,15 @@ final class ReadGroup implements ReadListener {
 
     /** Nothing may be used; the buffer, if there was one, has been released. */
     void onFailure(Failure failure);
+
+    /**
+     * One of the others threw: what it has not handed on by then would be waited for for ever, so
+     * the tasks are to be told. Not to throw.
+     */
+    void onError(Throwable error);
   }
 
+  private static final Logger LOG = LoggerFactory.getLogger(ReadGroup.class);
   private static final int INITIAL_READS = 16;
 
   private final Transport transport;
@@ -164,7 +173,7 @@ final class ReadGroup implements ReadListener {
           return false;
         }
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       failure.compareAndSet(
           null, new Failure(FallbackReason.QP_SETUP_FAILED, "not posted: " + e, false));
     }
@@ -256,17 +265,29 @@ final class ReadGroup implements ReadListener {
     if (unfinished.decrementAndGet() != 0) {
       return;
     }
-    if (flight != null) {
-      flight.onEnded(this);
+    try {
+      if (flight != null) {
+        flight.onEnded(this);
+      }
+    } finally {
+      end();
     }
+  }
+
+  private void end() {
     Failure ended = failure.get();
-    if (ended == null) {
-      outcome.onRead(buffer);
-    } else {
+    try {
+      if (ended == null) {
+        outcome.onRead(buffer);
+        return;
+      }
       if (buffer != null) {
         buffer.release();
       }
       outcome.onFailure(ended);
+    } catch (RuntimeException | Error e) {
+      LOG.error("blocks that were read together fail: what became of the read cannot be told", e);
+      outcome.onError(e);
     }
   }
 }

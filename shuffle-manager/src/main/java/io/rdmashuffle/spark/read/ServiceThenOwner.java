@@ -103,7 +103,7 @@ public final class ServiceThenOwner implements BlockFetcher {
       }
       try {
         executor.execute(this::askOwner);
-      } catch (RejectedExecutionException e) { // the plugin was stopped
+      } catch (RejectedExecutionException | OutOfMemoryError e) { // stopped, or no thread
         fail();
       }
     }
@@ -122,7 +122,7 @@ public final class ServiceThenOwner implements BlockFetcher {
             executorId);
         String[] blockIds = missing.stream().map(Missing::blockId).toArray(String[]::new);
         owner.fetchBlocks(host, port, executorId, blockIds, listener, files);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         LOG.debug("executor {} could not be asked", executorId, e);
         fail();
       }

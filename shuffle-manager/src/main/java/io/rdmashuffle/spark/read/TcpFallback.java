@@ -60,7 +60,7 @@ final class TcpFallback {
     String[] array = names.toArray(new String[0]);
     try {
       executor.execute(() -> fetchOrFail(source, array, reason, detail));
-    } catch (RejectedExecutionException e) { // the plugin was stopped
+    } catch (RejectedExecutionException | OutOfMemoryError e) { // stopped, or no thread to be had
       fail(source, array, e);
     }
   }
@@ -69,7 +69,7 @@ final class TcpFallback {
       BlockSource source, String[] names, FallbackReason reason, String detail) {
     try {
       fetch(source, names, reason, detail);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       fail(source, names, e);
     }
   }

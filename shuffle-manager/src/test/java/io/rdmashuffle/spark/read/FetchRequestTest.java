@@ -14,6 +14,8 @@ import io.rdmashuffle.transport.FixedFault;
 import io.rdmashuffle.transport.PeerFault;
 import io.rdmashuffle.transport.PeerIdentity;
 import io.rdmashuffle.transport.RandomFault;
+import io.rdmashuffle.transport.Transport;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -523,6 +525,73 @@ final class FetchRequestTest {
       hook.set((number, length) -> length == 70_000 ? Fault.CORRUPT : Fault.NONE);
       pair.fetch("shuffle_1_0_1").assertAllFailed();
       pair.assertRight(pair.fetch("shuffle_1_0_0"), "shm", 1, "CHECKSUM_MISMATCH", 1, "tcp", 1);
+      pair.assertClean();
+    }
+  }
+
+  /** Else the task would wait for ever, where without the plugin its executor would end. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anErrorOfTheVirtualMachineFailsTheBlocks(boolean isFaulty) throws Exception {
+    try (TwoExecutors pair = new TwoExecutors(isFaulty, FaultGenerator.none(), 8)) {
+      pair.write(1, 0, 1000, 2000, 3000);
+      String[] names = names(1, 1, 0, 1, 2);
+      Fetch fetch = new Fetch(names, false);
+      NoHeap listener = new NoHeap(fetch);
+      pair.client.fetchBlocks("localhost", 7337, TwoExecutors.OWNER, names, listener, null);
+      fetch.assertAllFailed();
+      // What others read is none the worse, on the same thread and over the same connection.
+      pair.assertRight(pair.fetch(names), "shm", 4);
+      pair.assertClean();
+    }
+  }
+
+  /** Runs out of heap whenever it is given a block. */
+  private record NoHeap(Fetch told) implements BlockFetchingListener {
+    @Override
+    public void onBlockFetchSuccess(String blockId, ManagedBuffer data) {
+      throw new OutOfMemoryError("of the test");
+    }
+
+    @Override
+    public void onBlockFetchFailure(String blockId, Throwable failure) {
+      told.onBlockFetchFailure(blockId, failure);
+    }
+  }
+
+  @Test
+  void whenReadsCannotBePreparedForWantOfHeapTheBlocksFail() throws Exception {
+    try (TwoExecutors pair =
+        new TwoExecutors(FetchRequestTest::withoutHeapForReads, 8 * TwoExecutors.SLAB_LENGTH, 8)) {
+      pair.write(1, 0, 1000, 2000, 3000);
+      pair.fetch(names(1, 1, 0, 1, 2)).assertAllFailed();
+      pair.assertClean();
+    }
+  }
+
+  private static Transport withoutHeapForReads(Transport plain) {
+    return (Transport)
+        Proxy.newProxyInstance(
+            Transport.class.getClassLoader(),
+            new Class<?>[] {Transport.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("maxReadLength")) {
+                throw new OutOfMemoryError("of the test");
+              }
+              return method.invoke(plain, arguments);
+            });
+  }
+
+  @Test
+  void readsThatCannotBePostedForWantOfHeapGoToTcp() throws Exception {
+    ReadHook hook = new ReadHook();
+    try (TwoExecutors pair = new TwoExecutors(hook)) {
+      pair.write(1, 0, 1000, 2000, 3000);
+      hook.set(
+          (number, length) -> {
+            throw new OutOfMemoryError("of the test");
+          });
+      pair.assertRight(pair.fetch(names(1, 1, 0, 1, 2)), "QP_SETUP_FAILED", 3, "tcp", 3);
       pair.assertClean();
     }
   }

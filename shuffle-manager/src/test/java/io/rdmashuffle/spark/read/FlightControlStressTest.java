@@ -135,6 +135,11 @@ final class FlightControlStressTest {
               end();
             }
 
+            @Override
+            public void onError(Throwable error) {
+              throw new AssertionError(error);
+            }
+
             private void end() {
               if (calls.incrementAndGet() > 1) {
                 doubles.incrementAndGet();

@@ -37,6 +37,11 @@ final class Readings implements AutoCloseable {
       failure = cause;
       calls++;
     }
+
+    @Override
+    public void onError(Throwable error) {
+      throw new AssertionError(error);
+    }
   }
 
   final SlabRecord slab =

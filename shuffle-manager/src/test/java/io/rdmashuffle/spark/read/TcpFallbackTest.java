@@ -71,6 +71,19 @@ final class TcpFallbackTest {
     fetch.assertAllFailed();
   }
 
+  /** As a container does that limits the number of its threads. */
+  @Test
+  void anExecutorThatGetsNoThreadFailsTheBlocks() {
+    TcpFallback fallback =
+        fallback(
+            task -> {
+              throw new OutOfMemoryError("unable to create native thread");
+            });
+    Fetch fetch = new Fetch(new String[] {"a", "b"}, false);
+    fallback.fetchLater(source("1", fetch), List.of("a", "b"), FallbackReason.STALE, "why");
+    fetch.assertAllFailed();
+  }
+
   @Test
   void aClientThatThrowsFailsTheBlocks() {
     client.failure = new IllegalStateException("of the test");
