@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -139,6 +140,13 @@ public final class BlockStore implements AutoCloseable {
   public List<MapOutput> outputs() {
     synchronized (lock) {
       return shuffles.values().stream().map(Map::values).flatMap(Collection::stream).toList();
+    }
+  }
+
+  /** The shuffles of which there are committed outputs now. */
+  public Set<Integer> shuffleIds() {
+    synchronized (lock) {
+      return Set.copyOf(shuffles.keySet());
     }
   }
 

@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Logs of the applications that this JVM started, here or in other processes, and what the plugin
@@ -19,6 +20,8 @@ import java.util.Set;
 public final class AppLogs {
   private static final Map<Path, LogTail> TAILS = new LinkedHashMap<>();
   private static final Set<Path> EXECUTOR_LOGS = new LinkedHashSet<>();
+
+  private static final int MAX_ERRORS_OF_ONE = 5;
 
   private AppLogs() {}
 
@@ -40,6 +43,22 @@ public final class AppLogs {
     List<LogWarning> warnings = new ArrayList<>();
     TAILS.values().forEach(tail -> warnings.addAll(tail.newWarnings()));
     return warnings;
+  }
+
+  /** The first errors and exceptions, Spark's own included, in the logs of some executors. */
+  static List<String> errors(Path directory) {
+    List<String> errors = new ArrayList<>();
+    for (Path log : executorLogs(directory)) {
+      try (Stream<String> lines = Files.lines(log)) {
+        lines
+            .filter(line -> line.contains(" ERROR ") || line.contains("Exception"))
+            .limit(MAX_ERRORS_OF_ONE)
+            .forEach(errors::add);
+      } catch (IOException | UncheckedIOException e) {
+        errors.add(log + " cannot be read: " + e);
+      }
+    }
+    return errors;
   }
 
   private static List<Path> executorLogs(Path directory) {

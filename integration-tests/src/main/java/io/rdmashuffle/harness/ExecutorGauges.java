@@ -32,14 +32,18 @@ public final class ExecutorGauges {
    * @throws IllegalStateException when something stays lent though no job runs
    */
   public static void awaitNothingLent(LocalCluster cluster) {
-    Poll.until(
-        "executors hold memory though no job runs",
-        SETTLE_SECONDS,
-        TimeUnit.SECONDS,
-        () -> {
-          System.gc();
-          return of(cluster).values().stream().allMatch(gauges -> lentBytes(gauges) == 0);
-        });
+    try {
+      Poll.until(
+          "executors hold memory though no job runs",
+          SETTLE_SECONDS,
+          TimeUnit.SECONDS,
+          () -> {
+            System.gc();
+            return of(cluster).values().stream().allMatch(gauges -> lentBytes(gauges) == 0);
+          });
+    } catch (IllegalStateException e) {
+      throw new IllegalStateException(e.getMessage() + ": " + of(cluster), e);
+    }
   }
 
   private static long lentBytes(Map<String, Long> gauges) {

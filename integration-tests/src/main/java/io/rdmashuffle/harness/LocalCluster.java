@@ -101,8 +101,13 @@ public final class LocalCluster implements AutoCloseable {
     while (registered() < count) {
       if (System.nanoTime() > deadline) {
         throw new IllegalStateException(
-            "%d of %d executors registered within %d s; their logs are in %s/work"
-                .formatted(registered(), count, START_SECONDS, HarnessPaths.sparkHome()));
+            "%d of %d executors registered within %d s; their logs are in %s; there: %s"
+                .formatted(
+                    registered(),
+                    count,
+                    START_SECONDS,
+                    executorLogs(),
+                    AppLogs.errors(executorLogs())));
       }
       pause();
     }

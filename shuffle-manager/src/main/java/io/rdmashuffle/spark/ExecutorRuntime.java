@@ -26,6 +26,8 @@ import io.rdmashuffle.transport.SlabFactory;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Map;
+import java.util.SortedSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -57,6 +59,8 @@ public final class ExecutorRuntime implements AutoCloseable {
   private final RuntimeThreads threads;
   private final ReadAccounting accounting = new ReadAccounting();
   private final OneSidedBlockStoreClient client;
+
+  private static final Duration ASK_FOR_DROPPED = Duration.ofSeconds(20);
 
   private final AtomicBoolean isClosed = new AtomicBoolean();
 
@@ -144,6 +148,22 @@ public final class ExecutorRuntime implements AutoCloseable {
       endpoints.put(OwnerPort.NAME, OwnerPort.encode(env.blockManager().blockManagerId().port()));
     }
     publisher.register(self, host, endpoints);
+    threads.every(ASK_FOR_DROPPED, this::freeDropped);
+  }
+
+  /**
+   * Asks which shuffles are gone. Spark tells executors, but not one whose block manager it has
+   * given up for a while, as it does after a failed fetch.
+   */
+  private void freeDropped() {
+    SortedSet<Integer> held = tiers.shuffleIds();
+    if (!held.isEmpty()) {
+      CompletableFuture<Void> unused =
+          directory
+              .droppedOf(held, Deadline.after(Duration.ofNanos(conf.shuffle().locateTimeoutNs())))
+              .thenAcceptAsync(
+                  dropped -> dropped.forEach(this::removeShuffle), threads.fallbacks());
+    }
   }
 
   /**

@@ -20,6 +20,8 @@ public enum FallbackReason {
   /** The driver's directory does not know where the map output lies, or did not answer in time. */
   LOCATION_UNKNOWN(
       "look in that executor's log for outputs that were not published, and for pauses of the driver"),
+  /** The task was killed, or interrupted itself, while it waited for the driver's answer. */
+  INTERRUPTED("nothing to do: the task was killed"),
   /** The peer did not complete the connect before the deadline. */
   CONNECT_TIMEOUT(
       "check that executor and the link to it; the connect is tried again from time to time"),

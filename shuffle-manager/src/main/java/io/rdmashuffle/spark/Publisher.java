@@ -67,15 +67,17 @@ final class Publisher implements Announcer {
 
   private boolean ensureRegistered() {
     if (!isRegistered) {
-      isRegistered = attempt("this executor", deadline -> directory.register(executor, deadline));
+      isRegistered =
+          attempt("this executor", deadline -> directory.register(executor, deadline))
+              == Outcome.DONE;
     }
     return isRegistered;
   }
 
   @Override
-  public void publish(MapOutput output) {
+  public boolean publish(MapOutput output) {
     IndexLocation location = output.location();
-    publish(
+    return publish(
         new OutputRecord(
             output.shuffleId(),
             output.mapTaskId(),
@@ -86,13 +88,13 @@ final class Publisher implements Announcer {
   }
 
   @Override
-  public void publishInFiles(int shuffleId, long mapTaskId) {
-    publish(OutputRecord.inFiles(shuffleId, mapTaskId));
+  public boolean publishInFiles(int shuffleId, long mapTaskId) {
+    return publish(OutputRecord.inFiles(shuffleId, mapTaskId));
   }
 
-  private void publish(OutputRecord record) {
+  private boolean publish(OutputRecord record) {
     if (!ensureRegistered()) {
-      return;
+      return true;
     }
     SlabTable table = pool.slabTable();
     int known = slabsKnown.get();
@@ -100,13 +102,14 @@ final class Publisher implements Announcer {
     for (SlabDescriptor slab : table.slabs().subList(known, table.slabs().size())) {
       added.add(slabRecord(slab));
     }
-    boolean isDone =
+    Outcome outcome =
         attempt(
             "map output " + record.mapTaskId() + " of shuffle " + record.shuffleId(),
             deadline -> directory.publish(record, added, deadline));
-    if (isDone) {
+    if (outcome == Outcome.DONE) {
       slabsKnown.accumulateAndGet(table.slabs().size(), Math::max);
     }
+    return outcome != Outcome.NOT_WANTED;
   }
 
   private static SlabRecord slabRecord(SlabDescriptor slab) {
@@ -123,11 +126,21 @@ final class Publisher implements Announcer {
     void run(Deadline deadline) throws DirectoryException, InterruptedException;
   }
 
-  private boolean attempt(String what, Call call) {
+  private enum Outcome {
+    DONE,
+    FAILED,
+    NOT_WANTED
+  }
+
+  private Outcome attempt(String what, Call call) {
     try {
       call.run(Deadline.after(timeout));
-      return true;
+      return Outcome.DONE;
     } catch (DirectoryException e) {
+      if (e.reason() == DirectoryException.Reason.DROPPED) {
+        LOG.debug("{} came too late: {}", what, e.getMessage());
+        return Outcome.NOT_WANTED;
+      }
       failures.increment();
       if (failures.sum() <= MAX_LOGGED) {
         LOG.warn("{} is not published and will be read over TCP: {}", what, e.getMessage());
@@ -135,6 +148,6 @@ final class Publisher implements Announcer {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    return false;
+    return Outcome.FAILED;
   }
 }

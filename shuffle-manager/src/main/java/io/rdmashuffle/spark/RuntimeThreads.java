@@ -2,6 +2,7 @@ package io.rdmashuffle.spark;
 
 import io.rdmashuffle.store.ReceivePool;
 import io.rdmashuffle.transport.Deadline;
+import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledFuture;
@@ -72,6 +73,12 @@ final class RuntimeThreads {
       thread.setDaemon(true);
       return thread;
     };
+  }
+
+  /** Has the timer do something again and again, which must be short and must not throw. */
+  void every(Duration interval, Runnable task) {
+    long ns = interval.toNanos();
+    ScheduledFuture<?> unused = timer.scheduleWithFixedDelay(task, ns, ns, TimeUnit.NANOSECONDS);
   }
 
   /** Runs short work that would burden the thread it came up on. */

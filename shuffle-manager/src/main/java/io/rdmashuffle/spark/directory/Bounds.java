@@ -34,6 +34,9 @@ final class Bounds {
   /** Most peers asked for in one message. */
   static final int MAX_PEERS_PER_REQUEST = 256;
 
+  /** Most shuffles asked about in one message. */
+  static final int MAX_SHUFFLES_PER_REQUEST = 4_096;
+
   /** Most counters of one report. */
   static final int MAX_COUNTERS = 256;
 

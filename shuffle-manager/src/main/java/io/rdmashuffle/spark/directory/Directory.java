@@ -7,9 +7,11 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -34,6 +36,7 @@ public final class Directory {
   private static final int MAX_EXECUTORS_EVER = 1 << 20;
   private static final int MAX_REMEMBERED_REMOVALS = 16_384;
   private static final int MAX_REPORTING_EXECUTORS = 65_536;
+  private static final int MAX_REMEMBERED_SHUFFLES = 16_384;
 
   private final DirectoryLimits limits;
   private final HeapBudget budget;
@@ -48,6 +51,7 @@ public final class Directory {
 
   private int nextIndex; // guarded by this
   private final Map<String, byte[]> removedTokens = new LinkedHashMap<>(); // guarded by this
+  private final Set<Integer> droppedShuffles = new LinkedHashSet<>(); // guarded by itself
   private final CounterTotals totals; // guarded by itself
 
   /** An executor while it is registered. */
@@ -157,17 +161,37 @@ public final class Directory {
 
   /** Makes a shuffle known, so that outputs can be published to it. Repeating it is harmless. */
   public void registerShuffle(int shuffleId) throws DirectoryException {
+    synchronized (droppedShuffles) {
+      droppedShuffles.remove(shuffleId);
+    }
     if (!shuffles.containsKey(shuffleId)) {
       checkLimit("shuffles", shuffles.size() + 1, limits.maxShuffles());
       shuffles.putIfAbsent(shuffleId, new OutputLog(budget));
     }
   }
 
-  /** Forgets a shuffle and its outputs; later publications to it are refused. */
+  /**
+   * Forgets a shuffle and its outputs. Later publications to it are answered with {@link
+   * Reason#DROPPED}, so that what a straggling task wrote does not stay in memory for ever; after
+   * many thousand more shuffles they are merely refused.
+   */
   public void dropShuffle(int shuffleId) {
+    synchronized (droppedShuffles) {
+      droppedShuffles.add(shuffleId);
+      if (droppedShuffles.size() > MAX_REMEMBERED_SHUFFLES) {
+        droppedShuffles.remove(droppedShuffles.iterator().next());
+      }
+    }
     OutputLog log = shuffles.remove(shuffleId);
     if (log != null) {
       log.drop();
+    }
+  }
+
+  /** Those of the shuffles that were dropped, as far as it is remembered. */
+  List<Integer> droppedOf(Collection<Integer> shuffleIds) {
+    synchronized (droppedShuffles) {
+      return shuffleIds.stream().filter(droppedShuffles::contains).toList();
     }
   }
 
@@ -188,9 +212,7 @@ public final class Directory {
             : log.append(entry.index, output, limits.maxOutputsPerShuffle());
     switch (appended) {
       case YES -> {}
-      case DROPPED ->
-          throw refused(
-              "shuffle " + output.shuffleId() + " is not registered: dropped, or never created");
+      case DROPPED -> throw notRegistered(output.shuffleId());
       case FULL ->
           throw refused(
               "outputs of shuffle " + output.shuffleId() + " > " + limits.maxOutputsPerShuffle());
@@ -378,6 +400,12 @@ public final class Directory {
     if (value > limit) {
       throw refused(what + "=" + value + " > " + limit);
     }
+  }
+
+  private DirectoryException notRegistered(int shuffleId) {
+    return !droppedOf(List.of(shuffleId)).isEmpty()
+        ? new DirectoryException(Reason.DROPPED, "shuffle " + shuffleId + " was dropped")
+        : refused("shuffle " + shuffleId + " is not registered");
   }
 
   private static DirectoryException refused(String text) {

@@ -4,6 +4,8 @@ import io.rdmashuffle.transport.Deadline;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -232,6 +234,21 @@ public final class DirectoryClient implements AutoCloseable {
   public PeerRecord peer(String peerExecutorId, int slabId, Deadline deadline)
       throws DirectoryException, InterruptedException {
     return peers.get(peerExecutorId, slabId, deadline);
+  }
+
+  /**
+   * Asks which of some shuffles the driver has dropped. Does not block; no more than some thousand
+   * are asked about, those with the lowest ids.
+   *
+   * @return completes on any thread; with a {@link DirectoryException} when the driver did not
+   *     answer in time
+   */
+  public CompletableFuture<List<Integer>> droppedOf(
+      SortedSet<Integer> shuffleIds, Deadline deadline) {
+    List<Integer> asked = shuffleIds.stream().limit(Bounds.MAX_SHUFFLES_PER_REQUEST).toList();
+    return channel
+        .ask(Messages.encodeHeld(asked), deadline)
+        .thenApply(answer -> Answers.readInStage(answer, Messages::decodeDropped));
   }
 
   /** Drops what is cached of a shuffle; tasks that wait for it learn that nothing is known. */

@@ -12,6 +12,8 @@ public final class DirectoryException extends Exception {
     TIMEOUT,
     /** The driver answered no; asking again will not help. */
     REFUSED,
+    /** The driver has dropped the shuffle: nobody will read an output of it any more. */
+    DROPPED,
     /** The driver's directory could not be reached. */
     UNREACHABLE,
     /** The other side speaks another version, or sent what cannot be read. */

@@ -82,6 +82,8 @@ final class DirectoryService {
       case Messages.PUBLISH -> publish(Messages.decodePublish(request));
       case Messages.LOCATE -> locate(Messages.decodeLocate(request));
       case Messages.PEERS -> peers(Messages.decodePeers(request));
+      case Messages.HELD ->
+          Messages.encodeDropped(directory.droppedOf(Messages.decodeHeld(request)));
       default -> throw new DirectoryMessageException("message type=" + type + " is no request");
     };
   }

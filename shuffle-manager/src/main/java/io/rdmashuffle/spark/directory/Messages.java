@@ -20,19 +20,21 @@ import java.util.TreeMap;
  * else, and allocate no more than a small multiple of the message.
  */
 final class Messages {
-  static final byte VERSION = 1;
+  static final byte VERSION = 2;
 
   static final byte REGISTER = 1;
   static final byte PUBLISH = 2;
   static final byte LOCATE = 3;
   static final byte PEERS = 4;
   static final byte REPORT = 5;
+  static final byte HELD = 6;
 
   static final byte ACKNOWLEDGED = 65;
   static final byte FAILED = 66;
   static final byte PAGE = 67;
   static final byte NO_SHUFFLE = 68;
   static final byte PEERS_ANSWER = 69;
+  static final byte DROPPED = 70;
 
   // Least bytes of one element on the wire, to check counts against what is left.
   private static final int MIN_SLAB_BYTES = 3;
@@ -40,6 +42,10 @@ final class Messages {
   private static final int MIN_ENTRY_BYTES = 6;
   private static final int MIN_MENTION_BYTES = 4;
   private static final int MIN_NAMED_BYTES = 2;
+
+  // By their number on the wire.
+  private static final List<Reason> FAILURES =
+      List.of(Reason.INCOMPATIBLE, Reason.REFUSED, Reason.DROPPED);
 
   private Messages() {}
 
@@ -166,6 +172,45 @@ final class Messages {
         });
   }
 
+  /** Shuffles of which an executor holds outputs. */
+  static byte[] encodeHeld(Collection<Integer> shuffleIds) {
+    return encodeShuffles(HELD, shuffleIds);
+  }
+
+  static List<Integer> decodeHeld(byte[] message) throws DirectoryMessageException {
+    return decodeShuffles(HELD, message);
+  }
+
+  /** Those of them that the driver has dropped. */
+  static byte[] encodeDropped(Collection<Integer> shuffleIds) {
+    return encodeShuffles(DROPPED, shuffleIds);
+  }
+
+  static List<Integer> decodeDropped(byte[] message) throws DirectoryMessageException {
+    return decodeShuffles(DROPPED, message);
+  }
+
+  private static byte[] encodeShuffles(byte type, Collection<Integer> shuffleIds) {
+    MessageWriter out = new MessageWriter(type).count(shuffleIds.size());
+    shuffleIds.forEach(out::count);
+    return out.toBytes();
+  }
+
+  private static List<Integer> decodeShuffles(byte type, byte[] message)
+      throws DirectoryMessageException {
+    return decode(
+        message,
+        type,
+        in -> {
+          int count = in.elements("shuffles", Bounds.MAX_SHUFFLES_PER_REQUEST, 1);
+          List<Integer> ids = new ArrayList<>(count);
+          for (int i = 0; i < count; i++) {
+            ids.add(in.count("shuffleId", Integer.MAX_VALUE));
+          }
+          return ids;
+        });
+  }
+
   static byte[] encodeReport(Report report) {
     MessageWriter out =
         new MessageWriter(REPORT)
@@ -202,7 +247,7 @@ final class Messages {
 
   static byte[] encodeFailed(DirectoryException failure) {
     return new MessageWriter(FAILED)
-        .flag(failure.reason() == Reason.REFUSED)
+        .count(FAILURES.indexOf(failure.reason()))
         .cutText(String.valueOf(failure.getMessage()), Bounds.MAX_TEXT_BYTES)
         .toBytes();
   }
@@ -212,7 +257,7 @@ final class Messages {
         message,
         FAILED,
         in -> {
-          Reason reason = in.flag() ? Reason.REFUSED : Reason.INCOMPATIBLE;
+          Reason reason = FAILURES.get(in.count("reason", FAILURES.size() - 1));
           return new DirectoryException(
               reason, "driver: " + in.text("text", Bounds.MAX_TEXT_BYTES));
         });

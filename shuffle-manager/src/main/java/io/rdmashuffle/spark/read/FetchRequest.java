@@ -133,6 +133,7 @@ final class FetchRequest {
       obstacle = e.getMessage();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+      reason = FallbackReason.INTERRUPTED;
       obstacle = "the task was interrupted";
     }
     Located located = new Located();

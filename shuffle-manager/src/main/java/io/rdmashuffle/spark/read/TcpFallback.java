@@ -96,10 +96,10 @@ final class TcpFallback {
     }
   }
 
-  /** Consequences of the settings need nobody's attention. */
+  /** Consequences of the settings, and of tasks that were killed, need nobody's attention. */
   private static boolean isExpected(FallbackReason reason) {
     return switch (reason) {
-      case DISABLED, FILE_TIER, CLEARTEXT_FORBIDDEN -> true;
+      case DISABLED, INTERRUPTED, FILE_TIER, CLEARTEXT_FORBIDDEN -> true;
       default -> false;
     };
   }

@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 /**
  * Which map outputs of this executor lie in files, whether or not in memory too. An output that is
@@ -108,6 +110,11 @@ final class FileTier {
     for (long mapTaskId : mapTaskIds) {
       remove(shuffleId, mapTaskId);
     }
+  }
+
+  /** The shuffles of which there are files here, or are being written. */
+  synchronized SortedSet<Integer> shuffleIds() {
+    return new TreeSet<>(shuffles.keySet());
   }
 
   /** Number of outputs in files. */

@@ -9,6 +9,7 @@ import io.rdmashuffle.transport.Deadline;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.SortedSet;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
@@ -97,7 +98,19 @@ public final class OutputTiers implements MemoryOutputs {
       outputsWrittenThrough.increment();
       writeFiles(output);
     }
-    announcer.publish(output);
+    publish(output);
+  }
+
+  private void publish(MapOutput output) {
+    if (!announcer.publish(output)) {
+      removeShuffle(output.shuffleId());
+    }
+  }
+
+  private void publishInFiles(int shuffleId, long mapTaskId) {
+    if (!announcer.publishInFiles(shuffleId, mapTaskId)) {
+      removeShuffle(shuffleId);
+    }
   }
 
   @Override
@@ -106,14 +119,14 @@ public final class OutputTiers implements MemoryOutputs {
     if (keepsFiles) {
       fileTier.add(output.shuffleId(), output.mapTaskId(), output.length());
     }
-    announcer.publish(output);
+    publish(output);
     return keepsFiles;
   }
 
   @Override
   public void onCommittedInFiles(int shuffleId, long mapTaskId, long bytes) {
     fileTier.add(shuffleId, mapTaskId, bytes);
-    announcer.publishInFiles(shuffleId, mapTaskId);
+    publishInFiles(shuffleId, mapTaskId);
   }
 
   /**
@@ -164,7 +177,7 @@ public final class OutputTiers implements MemoryOutputs {
   /** Readers are sent to the files first, then the memory goes: one of both is always there. */
   private void moveToFiles(MapOutput output) {
     if (writeFiles(output)) {
-      announcer.publishInFiles(output.shuffleId(), output.mapTaskId());
+      publishInFiles(output.shuffleId(), output.mapTaskId());
       if (store.remove(output)) {
         outputsMoved.increment();
       }
@@ -189,10 +202,20 @@ public final class OutputTiers implements MemoryOutputs {
     }
   }
 
-  /** Frees what a shuffle left in memory and files. */
+  /**
+   * Frees what a shuffle left in memory and files. A task that goes on after this, since Spark ends
+   * jobs without waiting for stragglers, learns it when it publishes.
+   */
   public void removeShuffle(int shuffleId) {
     store.removeShuffle(shuffleId);
     fileTier.removeShuffle(shuffleId);
+  }
+
+  /** The shuffles of which there are outputs here. */
+  public SortedSet<Integer> shuffleIds() {
+    SortedSet<Integer> ids = fileTier.shuffleIds();
+    ids.addAll(store.shuffleIds());
+    return ids;
   }
 
   /** Adds counters under their names in the totals. */

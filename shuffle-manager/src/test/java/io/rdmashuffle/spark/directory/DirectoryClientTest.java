@@ -15,13 +15,19 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -419,12 +425,27 @@ class DirectoryClientTest {
   }
 
   @Test
+  void theDriverSaysWhichShufflesItHasDropped() throws Exception {
+    directory.registerShuffle(1);
+    directory.registerShuffle(2);
+    directory.dropShuffle(2);
+    assertEquals(
+        List.of(2),
+        client.droppedOf(new TreeSet<>(Set.of(1, 2, 3)), ample()).get(10, TimeUnit.SECONDS),
+        "3 was never listed, which may be the driver's limits");
+    assertEquals(List.of(), client.droppedOf(new TreeSet<>(), ample()).get(10, TimeUnit.SECONDS));
+    SortedSet<Integer> many =
+        IntStream.range(0, 10_000).boxed().collect(Collectors.toCollection(TreeSet::new));
+    assertEquals(List.of(2), client.droppedOf(many, ample()).get(10, TimeUnit.SECONDS));
+  }
+
+  @Test
   void answersThatCannotBeReadAreIncompatible() throws Exception {
     publish(0, 8);
     channel.tamper(
         answer -> {
           byte[] other = answer.clone();
-          other[0] = 2;
+          other[0]++;
           return other;
         });
     DirectoryException e =

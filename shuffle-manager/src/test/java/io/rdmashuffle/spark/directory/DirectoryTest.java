@@ -107,7 +107,7 @@ class DirectoryTest {
   }
 
   @Test
-  void publishingToAnUnknownOrDroppedShuffleIsRefused() throws Exception {
+  void publishingToAShuffleThatIsUnknownOrDroppedIsRefusedAsSuch() throws Exception {
     directory.register(Samples.executor("1", 1));
     assertRefused("shuffle 5 is not", () -> directory.publish("1", Samples.output(5, 1)));
     directory.registerShuffle(5);
@@ -116,8 +116,25 @@ class DirectoryTest {
     directory.dropShuffle(5);
     directory.dropShuffle(5);
     assertEquals(before, directory.usedBytes());
-    assertRefused("shuffle 5 is not", () -> directory.publish("1", Samples.output(5, 2)));
+    assertEquals(Reason.DROPPED, reasonOfPublishing(Samples.output(5, 2)));
     assertTrue(directory.locate(5, 0).isEmpty());
+    directory.registerShuffle(5);
+    directory.publish("1", Samples.output(5, 1));
+  }
+
+  @Test
+  void whichShufflesWereDroppedIsRememberedWithinBounds() throws Exception {
+    directory.register(Samples.executor("1", 1));
+    for (int shuffle = 0; shuffle < 50_000; shuffle++) {
+      directory.registerShuffle(shuffle);
+      directory.dropShuffle(shuffle);
+    }
+    assertEquals(Reason.REFUSED, reasonOfPublishing(Samples.output(0, 1)));
+    assertEquals(Reason.DROPPED, reasonOfPublishing(Samples.output(49_999, 1)));
+  }
+
+  private Reason reasonOfPublishing(OutputRecord output) {
+    return assertThrows(DirectoryException.class, () -> directory.publish("1", output)).reason();
   }
 
   @Test

@@ -82,6 +82,8 @@ class MessagesTest {
             "report",
             Messages.encodeReport(new Messages.Report("1", 3, Map.of("a", 1L, "b", -2L))),
             Messages::decodeReport),
+        new Sample("held", Messages.encodeHeld(List.of(0, 70_000)), Messages::decodeHeld),
+        new Sample("dropped", Messages.encodeDropped(List.of(3)), Messages::decodeDropped),
         new Sample("page", Messages.encodePage(page()), Messages::decodePage),
         new Sample(
             "peers answer", Messages.encodePeersAnswer(peers()), Messages::decodePeersAnswer),
@@ -116,6 +118,8 @@ class MessagesTest {
     Messages.LocateRequest locate = new Messages.LocateRequest(300, Integer.MAX_VALUE);
     assertEquals(locate, Messages.decodeLocate(Messages.encodeLocate(locate)));
     assertEquals(List.of("1", "2"), Messages.decodePeers(Messages.encodePeers(List.of("1", "2"))));
+    List<Integer> shuffles = List.of(0, Integer.MAX_VALUE);
+    assertEquals(shuffles, Messages.decodeHeld(Messages.encodeHeld(shuffles)));
     Messages.Report report = new Messages.Report("1", 3, Map.of("a", Long.MIN_VALUE, "b", 2L));
     assertEquals(report, Messages.decodeReport(Messages.encodeReport(report)));
   }

@@ -491,7 +491,7 @@ final class FetchRequestTest {
       Thread.currentThread().interrupt();
       Fetch fetch = pair.fetch(names(1, 3, 0));
       assertTrue(Thread.interrupted());
-      pair.assertRight(fetch, "LOCATION_UNKNOWN", 3, "tcp", 3);
+      pair.assertRight(fetch, "INTERRUPTED", 3, "tcp", 3);
     }
   }
 

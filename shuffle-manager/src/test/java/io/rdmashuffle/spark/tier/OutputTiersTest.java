@@ -14,6 +14,7 @@ import io.rdmashuffle.store.MapOutputBuilder;
 import io.rdmashuffle.transport.Deadline;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,6 +31,7 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.network.buffer.ManagedBuffer;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
+import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
 import org.apache.spark.storage.ShuffleBlockId;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -126,6 +128,38 @@ final class OutputTiersTest {
         64 << 20,
         durability,
         new WriteBehindSettings(writeBehindBytes, TimeUnit.SECONDS.toNanos(30), true));
+  }
+
+  @Test
+  void whatAStragglerWritesOfADroppedShuffleGoesAtOnce() throws Exception {
+    for (Durability durability : List.of(Durability.MEMORY, Durability.MEMORY_AND_DISK)) {
+      try (TestTiers tiers = tiers(durability, 64 << 20)) {
+        commit(tiers, 1);
+        tiers.isWanted = false;
+        commit(tiers, 2);
+        tiers.await("slabBytesLent", 0);
+        tiers.endWriting();
+        assertEquals(0, tiers.gauge("memoryOutputs"));
+        assertEquals(0, tiers.gauge("fileOutputs"));
+        assertEquals(List.of(), files());
+      }
+    }
+  }
+
+  @Test
+  void whatAStragglerWroteToFilesOfADroppedShuffleGoesAtOnce() throws Exception {
+    try (TestTiers tiers = tiers(Durability.DISK, 0)) {
+      tiers.isWanted = false;
+      ShuffleMapOutputWriter writer = tiers.tiers().newFileWriter(SHUFFLE, 1, 1);
+      try (OutputStream out = writer.getPartitionWriter(0).openStream()) {
+        out.write(bytes(1, 0));
+      }
+      writer.commitAllPartitions(new long[] {checksum(bytes(1, 0))});
+      assertFalse(files().isEmpty());
+      tiers.tiers().onCommittedInFiles(SHUFFLE, 1, LENGTHS[0]);
+      assertEquals(List.of(), files());
+      assertEquals(0, tiers.gauge("fileOutputs"));
+    }
   }
 
   @Test

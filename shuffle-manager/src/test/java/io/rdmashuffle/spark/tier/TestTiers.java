@@ -26,6 +26,9 @@ public final class TestTiers implements AutoCloseable {
   public final AtomicInteger published = new AtomicInteger();
   public final AtomicInteger publishedInFiles = new AtomicInteger();
 
+  /** False once the driver has dropped the shuffles. */
+  public volatile boolean isWanted = true;
+
   private final BlockStore store;
   private final OutputTiers tiers;
 
@@ -44,13 +47,15 @@ public final class TestTiers implements AutoCloseable {
     Announcer announcer =
         new Announcer() {
           @Override
-          public void publish(MapOutput output) {
+          public boolean publish(MapOutput output) {
             published.incrementAndGet();
+            return isWanted;
           }
 
           @Override
-          public void publishInFiles(int shuffleId, long mapTaskId) {
+          public boolean publishInFiles(int shuffleId, long mapTaskId) {
             publishedInFiles.incrementAndGet();
+            return isWanted;
           }
         };
     SparkFiles files = new SparkFiles(SparkEnv.get().conf(), "1", sparkResolver());
