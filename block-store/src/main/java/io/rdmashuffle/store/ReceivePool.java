@@ -96,8 +96,9 @@ public final class ReceivePool implements AutoCloseable {
    *
    * @param bytes at least 1
    * @param deadline after which the buffer is of no use
-   * @return false when the request can never be met because it exceeds {@link #maxBufferLength()},
-   *     or the pool is closed; then the waiter is not called
+   * @return false when the request cannot be met: it exceeds {@link #maxBufferLength()}, or all the
+   *     memory there is while no slab more can be had, or the pool is closed; then the waiter is
+   *     not called
    */
   public boolean allocate(long bytes, Deadline deadline, Waiter waiter) {
     checkBytes(bytes);
@@ -117,7 +118,7 @@ public final class ReceivePool implements AutoCloseable {
       slabsSeen = pool.slabsAdded();
       serve();
     } while (isWaiting(request) && pool.addSlab(slabsSeen));
-    return true;
+    return !(exceedsSlabs(bytes) && withdraw(request));
   }
 
   /**
@@ -173,6 +174,19 @@ public final class ReceivePool implements AutoCloseable {
   private boolean isWaiting(Request request) {
     synchronized (lock) {
       return requests.contains(request);
+    }
+  }
+
+  /** Whether so many bytes would not be there if all that is lent came back. */
+  private boolean exceedsSlabs(long bytes) {
+    SlabPoolGauges gauges = pool.gauges();
+    return bytes > gauges.freeBytes() + gauges.allocatedBytes();
+  }
+
+  /** Ends a wait without a call; false when it has ended before. */
+  private boolean withdraw(Request request) {
+    synchronized (lock) {
+      return requests.remove(request);
     }
   }
 

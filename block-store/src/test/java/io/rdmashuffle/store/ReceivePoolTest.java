@@ -253,15 +253,28 @@ class ReceivePoolTest {
     all.release();
   }
 
+  /** To wait would only cost a task its deadline: nothing is lent that could come back. */
   @Test
-  void whenNoSlabCanBeHadWaitersAreServedOnceOneCan() {
+  void whenNoSlabCanBeHadNobodyWaitsForOne() {
     slabs.isFull = true;
-    assertTrue(pool.allocate(100, deadline(), waiter("a")));
-    assertEquals(List.of(), events);
+    assertFalse(pool.allocate(100, deadline(), waiter("a")));
+    assertEquals(0, pool.waiterCount());
     slabs.isFull = false;
     clock.advance(Duration.ofSeconds(1));
     assertTrue(pool.allocate(100, deadline(), waiter("b")));
-    assertEquals(List.of("a got it", "b got it"), events);
+    assertEquals(List.of("b got it"), events);
+    received.forEach(ReceiveBuffer::release);
+  }
+
+  @Test
+  void whenNoFurtherSlabCanBeHadARequestWaitsIfTheSlabsThatThereAreSuffice() {
+    ReceiveBuffer all = pool.tryAllocate(SLAB_DATA);
+    slabs.isFull = true;
+    assertFalse(pool.allocate(SLAB_DATA + 1, deadline(), waiter("large")));
+    assertTrue(pool.allocate(SLAB_DATA, deadline(), waiter("small")));
+    assertEquals(List.of(), events);
+    all.release();
+    assertEquals(List.of("small got it"), events);
     received.forEach(ReceiveBuffer::release);
   }
 
