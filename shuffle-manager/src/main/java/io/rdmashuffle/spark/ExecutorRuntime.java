@@ -143,6 +143,7 @@ public final class ExecutorRuntime implements AutoCloseable {
                 conf.transport()),
             tcpFetcher(env),
             threads.fallbacks());
+    threads.repeat(client::dropIdlePeers);
     Map<String, byte[]> endpoints = transports.endpoints();
     if (SparkSettings.hasShuffleService(sparkConf)) {
       endpoints.put(OwnerPort.NAME, OwnerPort.encode(env.blockManager().blockManagerId().port()));

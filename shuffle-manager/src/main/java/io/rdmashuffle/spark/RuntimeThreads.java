@@ -36,20 +36,24 @@ final class RuntimeThreads {
   RuntimeThreads(ReceivePool receivePool) {
     timer = new ScheduledThreadPoolExecutor(1, daemons("rdma-timer"));
     timer.setRemoveOnCancelPolicy(true);
-    ScheduledFuture<?> unused =
-        timer.scheduleWithFixedDelay(
-            () -> expireWaiters(receivePool), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+    repeat(() -> receivePool.expireWaiters(System.nanoTime()));
     continuations = pool(1, "rdma-fetch");
     fallbacks = pool(MAX_FALLBACK_THREADS, "rdma-fallback");
     fileReads = pool(MAX_FILE_THREADS, "rdma-file");
   }
 
-  /** Throws nothing: the timer would stop, and nobody who waits would hear of the deadline. */
-  private static void expireWaiters(ReceivePool receivePool) {
+  /** Has the timer do short work ten times a second, until it is closed. */
+  final void repeat(Runnable work) {
+    ScheduledFuture<?> unused =
+        timer.scheduleWithFixedDelay(() -> guarded(work), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+  }
+
+  /** The timer would drop work that throws, and nobody who waits would hear of a deadline. */
+  private static void guarded(Runnable work) {
     try {
-      receivePool.expireWaiters(System.nanoTime());
+      work.run();
     } catch (RuntimeException | Error e) {
-      LOG.error("waits for receive memory are looked at again in {} ms", TICK_MS, e);
+      LOG.error("work of the timer failed and is done again in {} ms", TICK_MS, e);
     }
   }
 

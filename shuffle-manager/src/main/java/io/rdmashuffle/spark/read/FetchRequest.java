@@ -375,6 +375,7 @@ final class FetchRequest {
   }
 
   private void post(ReadGroup group, ReceiveBuffer buffer) {
+    peer.touch();
     group.useBuffer(buffer);
     if (!link.connection().completesInline()) {
       peer.flight().submit(group, link.connection());

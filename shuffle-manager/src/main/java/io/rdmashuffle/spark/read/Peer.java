@@ -41,7 +41,7 @@ final class Peer {
     return Arrays.equals(token, other.token());
   }
 
-  /** A request begins. */
+  /** A request begins, or goes on with further reads: one into a file may take very long. */
   void touch() {
     lastUsedNs = nanoClock.getAsLong();
   }

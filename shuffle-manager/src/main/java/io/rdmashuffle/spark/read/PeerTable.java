@@ -17,7 +17,7 @@ import java.util.function.LongSupplier;
  * <p>Safe for use by several threads.
  */
 final class PeerTable {
-  /** Longer than any request lives; connecting again costs little by comparison. */
+  /** After that, connecting again costs little by comparison. */
   private static final long MAX_IDLE_NS = TimeUnit.MINUTES.toNanos(5);
 
   private static final long SWEEP_INTERVAL_NS = TimeUnit.MINUTES.toNanos(1);
@@ -40,7 +40,6 @@ final class PeerTable {
 
   /** The peer that the driver described; made on first need, and again for another process. */
   Peer peer(PeerRecord record) {
-    sweepIfDue();
     Peer peer = peers.get(record.executorId());
     if (peer == null || !peer.isSameProcess(record.executor())) {
       return replace(record.executor());
@@ -93,14 +92,17 @@ final class PeerTable {
     }
   }
 
-  private void sweepIfDue() {
+  /** Drops peers that have been idle for too long, if some time has passed since the last look. */
+  void sweepIfDue() {
     long due = nextSweepNs.get();
     long nowNs = nanoClock.getAsLong();
     if (due - nowNs > 0 || !nextSweepNs.compareAndSet(due, nowNs + SWEEP_INTERVAL_NS)) {
       return;
     }
+    // No read may be under way, whatever the deadlines are.
+    long maxIdleNs = Math.max(MAX_IDLE_NS, services.longestRequest().toNanos());
     for (Map.Entry<String, Peer> entry : peers.entrySet()) {
-      if (entry.getValue().idleNs() > MAX_IDLE_NS) {
+      if (entry.getValue().idleNs() > maxIdleNs) {
         drop(entry);
       }
     }

@@ -238,9 +238,29 @@ final class PeerConnectorTest {
     for (int minute = 0; minute < 10; minute++) {
       advance(Duration.ofMinutes(1).toSeconds());
       table.peer(used);
+      table.sweepIfDue();
     }
     assertEquals(1, table.size());
     assertFalse(connection.isOpen());
+    advance(Duration.ofMinutes(6).toSeconds());
+    table.sweepIfDue();
+    assertEquals(0, table.size(), "though nobody reads any more");
+  }
+
+  @Test
+  void theTableKeepsPeersAsLongAsARequestMayTake() {
+    RdmaShuffleConf conf =
+        RdmaShuffleConf.from(
+            Map.of(
+                "spark.shuffle.rdma.read.timeout", "10min",
+                "spark.shuffle.rdma.memory.quarantine", "15min"));
+    try (Readings patient = new Readings(conf, shm)) {
+      PeerTable table = new PeerTable(patient.services, () -> nowNs);
+      table.peer(new PeerRecord(record("1", 1, "shm"), 1));
+      advance(Duration.ofMinutes(20).toSeconds());
+      table.sweepIfDue();
+      assertEquals(1, table.size());
+    }
   }
 
   @Test
