@@ -199,15 +199,15 @@ public final class ExecutorRuntime implements AutoCloseable {
 
   private static long budgetBytes(BlockStoreConfig storeConfig, SparkConf sparkConf) {
     MemoryRoom room = MemoryRoom.onThisMachine(storeConfig.memoryDir(), sparkConf);
-    long heapBytes = Runtime.getRuntime().maxMemory();
+    long sparkBytes = Runtime.getRuntime().maxMemory() + MemoryRoom.offHeapBytes(sparkConf);
     if (storeConfig.memorySizeBytes().isPresent()) {
       long bytes = storeConfig.memorySizeBytes().getAsLong();
-      MemoryBudget.check(bytes, room, heapBytes, storeConfig.receiveSizeBytes());
+      MemoryBudget.check(bytes, room, sparkBytes, storeConfig.receiveSizeBytes());
       return bytes;
     }
     MemoryBudget budget =
         MemoryBudget.automatic(
-            room, heapBytes, storeConfig.receiveSizeBytes(), storeConfig.slabSizeBytes());
+            room, sparkBytes, storeConfig.receiveSizeBytes(), storeConfig.slabSizeBytes());
     String message = "spark.shuffle.rdma.memory.size=auto is {} MiB: {}";
     if (budget.bytes() == 0) {
       LOG.warn(message + "; map outputs go to files", 0, budget.explanation());

@@ -32,11 +32,11 @@ record MemoryBudget(long bytes, String explanation) {
   /**
    * The budget when the setting is {@code auto}.
    *
-   * @param heapBytes largest heap of this JVM
+   * @param sparkBytes largest heap of this JVM, and memory that Spark takes outside of it
    * @param receiveBytes budget of the receive buffers, which come out of the same memory
    */
   static MemoryBudget automatic(
-      MemoryRoom room, long heapBytes, long receiveBytes, long slabBytes) {
+      MemoryRoom room, long sparkBytes, long receiveBytes, long slabBytes) {
     List<Bound> bounds = new ArrayList<>();
     room.of(Limit.TMPFS_FREE)
         .ifPresent(
@@ -54,8 +54,8 @@ record MemoryBudget(long bytes, String explanation) {
             limit ->
                 bounds.add(
                     Bound.of(
-                        limit - heapBytes - JVM_OVERHEAD_BYTES - receiveBytes,
-                        "container limit less heap, JVM overhead and receive buffers")));
+                        limit - sparkBytes - JVM_OVERHEAD_BYTES - receiveBytes,
+                        "container limit less heap, off-heap memory, JVM overhead and receive buffers")));
     room.of(Limit.OVERHEAD)
         .ifPresent(
             overhead ->
@@ -75,10 +75,10 @@ record MemoryBudget(long bytes, String explanation) {
    * registrations may take is no reason: what cannot be registered is read over shared memory and
    * TCP.
    *
-   * @param heapBytes largest heap of the executor
+   * @param sparkBytes largest heap of the executor, and memory that Spark takes outside of it
    * @throws IllegalArgumentException with the arithmetic and what to do
    */
-  static void check(long bytes, MemoryRoom room, long heapBytes, long receiveBytes) {
+  static void check(long bytes, MemoryRoom room, long sparkBytes, long receiveBytes) {
     refuseAbove(
         bytes,
         room.of(Limit.TMPFS_SIZE),
@@ -88,15 +88,15 @@ record MemoryBudget(long bytes, String explanation) {
     refuseAbove(
         bytes,
         room.of(Limit.HOST_SIZE),
-        heapBytes + receiveBytes,
+        sparkBytes + receiveBytes,
         "the memory of the host",
-        "heap and receive buffers");
+        "heap, off-heap memory and receive buffers");
     refuseAbove(
         bytes,
         room.of(Limit.CONTAINER),
-        heapBytes + receiveBytes,
+        sparkBytes + receiveBytes,
         "the limit of the container",
-        "heap and receive buffers");
+        "heap, off-heap memory and receive buffers");
     refuseAbove(
         bytes,
         room.of(Limit.OVERHEAD),

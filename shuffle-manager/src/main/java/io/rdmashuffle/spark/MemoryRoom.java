@@ -139,6 +139,13 @@ record MemoryRoom(Map<Limit, Long> limits) {
     return heapMib(conf) * MIB;
   }
 
+  /** Memory outside the heap that Spark itself may take for what tasks store and work on. */
+  static long offHeapBytes(SparkConf conf) {
+    return conf.getBoolean("spark.memory.offHeap.enabled", false)
+        ? conf.getSizeAsBytes("spark.memory.offHeap.size", "0")
+        : 0;
+  }
+
   private static long heapMib(SparkConf conf) {
     return conf.getSizeAsMb("spark.executor.memory", "1g");
   }

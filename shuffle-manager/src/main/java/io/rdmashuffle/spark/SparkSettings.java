@@ -95,7 +95,7 @@ public final class SparkSettings {
         areExecutorsHere
             ? MemoryRoom.onThisMachine(storeConfig.memoryDir(), conf)
             : MemoryRoom.ofSettings(conf),
-        MemoryRoom.heapBytes(conf),
+        MemoryRoom.heapBytes(conf) + MemoryRoom.offHeapBytes(conf),
         storeConfig.receiveSizeBytes());
   }
 

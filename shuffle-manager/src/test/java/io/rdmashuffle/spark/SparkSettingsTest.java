@@ -49,6 +49,19 @@ class SparkSettingsTest {
   }
 
   @Test
+  void memoryThatSparkTakesOutsideTheHeapIsNotThereForMapOutputs() {
+    conf.set("spark.master", "local-cluster[2,1,1024]")
+        .set("spark.shuffle.rdma.memory.size", "64m")
+        .set("spark.memory.offHeap.size", "1024t");
+    SparkSettings.prepare(conf, true);
+    conf.set("spark.memory.offHeap.enabled", "true");
+    String message =
+        assertThrows(IllegalArgumentException.class, () -> SparkSettings.prepare(conf, true))
+            .getMessage();
+    assertTrue(message.contains("off-heap memory"), message);
+  }
+
+  @Test
   void readsOfTheFilesOfOtherExecutorsAreSwitchedOff() {
     SparkSettings.prepare(conf, true);
     assertEquals("false", conf.get("spark.shuffle.readHostLocalDisk"));
