@@ -10,6 +10,9 @@ import java.util.stream.Collectors;
 
 /** Writes the matrix of features and versions; see {@code bin/compatibility}. */
 public final class CompatibilityDocument {
+  /** The heading of the first column. */
+  static final String FEATURE = "feature";
+
   private static final String INTRODUCTION =
       """
       # Compatibility
@@ -19,7 +22,7 @@ public final class CompatibilityDocument {
       named, on Java 17, and Scala is 2.13 where none is named. On another Java only the core set ran.
 
       yes: all the tests of the row passed; no: one failed; n/a: skipped, since that Spark lacks the
-      feature or the machine what the test needs; empty: not run.
+      feature or the machine what the test needs; empty: not run. Cells may be of different runs.
 
       """;
 
@@ -28,52 +31,53 @@ public final class CompatibilityDocument {
   /**
    * Reads reports and writes the document.
    *
-   * @param args the directory of the runs' reports, that of the test classes, and the document
+   * @param args the directory of the runs' reports, that of the test classes, and the document;
+   *     then perhaps {@code --keep}, for what the document says of tests that have no report
    */
   public static void main(String[] args) throws IOException {
-    if (args.length != 3) {
+    boolean isKept = args.length == 4 && args[3].equals("--keep");
+    if (args.length != 3 && !isKept) {
       throw new IllegalArgumentException(
-          "expected REPORTS TEST_CLASSES DOCUMENT, found " + args.length + " arguments");
+          "expected REPORTS TEST_CLASSES DOCUMENT [--keep], found " + List.of(args));
     }
     List<SparkRun> runs = SparkRun.under(Path.of(args[0]));
     if (runs.isEmpty()) {
       throw new IllegalArgumentException(
           "no reports of a Spark in " + args[0] + "; bin/test --spark VERSION makes them");
     }
-    Files.writeString(Path.of(args[2]), text(FeatureTest.under(Path.of(args[1])), runs));
+    Path document = Path.of(args[2]);
+    EarlierDocument earlier =
+        isKept ? EarlierDocument.parse(Files.readString(document)) : EarlierDocument.NONE;
+    Files.writeString(document, text(FeatureTest.under(Path.of(args[1])), runs, earlier));
   }
 
-  static String text(List<FeatureTest> tests, List<SparkRun> runs) {
+  static String text(List<FeatureTest> tests, List<SparkRun> reported, EarlierDocument earlier) {
+    List<SparkRun> runs = earlier.withColumns(reported);
     Map<String, List<FeatureTest>> byFeature =
         tests.stream()
             .collect(
                 Collectors.groupingBy(
                     FeatureTest::feature, LinkedHashMap::new, Collectors.toList()));
     StringBuilder text = new StringBuilder(INTRODUCTION);
-    row("feature", runs.stream().map(SparkRun::title).toList(), "shown by", text);
+    row(FEATURE, runs.stream().map(SparkRun::title).toList(), "shown by", text);
     row("---", runs.stream().map(run -> "---").toList(), "---", text);
     byFeature.forEach(
-        (feature, shownBy) ->
-            row(
-                feature,
-                runs.stream().map(run -> cell(run, shownBy)).toList(),
-                shownBy.stream()
-                    .map(test -> "`" + test.shortName() + "`")
-                    .collect(Collectors.joining(", ")),
-                text));
+        (feature, shownBy) -> {
+          String names =
+              shownBy.stream()
+                  .map(test -> "`" + test.shortName() + "`")
+                  .collect(Collectors.joining(", "));
+          List<String> cells =
+              runs.stream()
+                  .map(
+                      run ->
+                          run.telling(shownBy)
+                              .map(TestResult::text)
+                              .orElseGet(() -> earlier.cell(run.title(), feature, names)))
+                  .toList();
+          row(feature, cells, names, text);
+        });
     return text.toString();
-  }
-
-  private static String cell(SparkRun run, List<FeatureTest> tests) {
-    return run.outcome(tests)
-        .map(
-            outcome ->
-                switch (outcome) {
-                  case PASSED -> "yes";
-                  case SKIPPED -> "n/a";
-                  case FAILED -> "no";
-                })
-        .orElse("");
   }
 
   private static void row(String first, List<String> cells, String last, StringBuilder text) {

@@ -68,6 +68,44 @@ class CompatibilityDocumentTest {
   }
 
   @Test
+  void theReasonOfASkippedTestStandsInItsCell() throws IOException {
+    String byJunit = "<skipped><![CDATA[a.B: Assumption failed: too old\n\tat c.D]]></skipped>";
+    report("spark-4.1.3-scala-2.13", testCase("single()", byJunit));
+    String bySurefire = "<skipped message=\"Assumption failed: too new\"/>";
+    report("spark-4.2.0-scala-2.13", testCase("single()", bySurefire));
+    assertEquals(List.of("n/a: too old", "n/a: too new"), cells("a single test", "4.1.3", "4.2.0"));
+  }
+
+  @Test
+  void aFeatureWorksWhereSomeOfItsTestsPassAndTheOthersAreSkipped() throws IOException {
+    report("spark-4.1.3-scala-2.13", skipped("firstOfTwo()") + passed("secondOfTwo()"));
+    report("spark-4.2.0-scala-2.13", passed("firstOfTwo()") + skipped("secondOfTwo()"));
+    assertEquals(List.of("yes", "yes"), cells("two tests", "4.1.3", "4.2.0"));
+  }
+
+  @Test
+  void whatTheDocumentSaysOfOtherRunsIsKept() throws IOException {
+    report("spark-4.1.3-scala-2.13", passed("single()"));
+    report("spark-4.2.0-scala-2.13", skipped("single()") + failed("firstOfTwo()"));
+    report("spark-4.2.0-scala-2.13-java-25", passed("single()"));
+    EarlierDocument earlier = EarlierDocument.parse(text(EarlierDocument.NONE));
+    forget("spark-4.1.3-scala-2.13", "spark-4.2.0-scala-2.13-java-25");
+    report("spark-4.2.0-scala-2.13", passed("single()"));
+    String text = text(earlier);
+    assertEquals(List.of("yes", "yes", "yes"), cells(text, "a single test", 3));
+    assertEquals(List.of("", "no", ""), cells(text, "two tests", 3));
+    assertTrue(text.contains("| 4.1.3 | 4.2.0 | 4.2.0, Java 25 |"), text);
+  }
+
+  @Test
+  void whatOtherTestsShowedIsNotKept() throws IOException {
+    report("spark-4.1.3-scala-2.13", passed("firstOfTwo()") + passed("secondOfTwo()"));
+    String withAnotherTest = text(EarlierDocument.NONE).replace("Sample.second", "Sample.third");
+    report("spark-4.1.3-scala-2.13", passed("single()"));
+    assertEquals(List.of(""), cells(text(EarlierDocument.parse(withAnotherTest)), "two tests", 1));
+  }
+
+  @Test
   void otherDirectoriesAreNoRuns() throws IOException {
     report("unit-tests", passed("single()"));
     String[] arguments = {reports.toString(), TEST_CLASSES.toString(), "/no/such/document"};
@@ -79,15 +117,30 @@ class CompatibilityDocumentTest {
   private List<String> cells(String feature, String... expectedColumns) throws IOException {
     List<SparkRun> runs = SparkRun.under(reports);
     assertEquals(List.of(expectedColumns), runs.stream().map(SparkRun::title).toList());
+    return cells(text(EarlierDocument.NONE), feature, expectedColumns.length);
+  }
+
+  private String text(EarlierDocument earlier) throws IOException {
+    return CompatibilityDocument.text(
+        FeatureTest.of(Sample.class), SparkRun.under(reports), earlier);
+  }
+
+  private static List<String> cells(String text, String feature, int columns) {
     String row =
-        CompatibilityDocument.text(FeatureTest.of(Sample.class), runs)
-            .lines()
+        text.lines()
             .filter(line -> line.startsWith("| " + feature + " |"))
             .findFirst()
             .orElseThrow();
-    return List.of(row.split("\\|", -1)).subList(2, 2 + expectedColumns.length).stream()
+    return List.of(row.split("\\|", -1)).subList(2, 2 + columns).stream()
         .map(String::strip)
         .toList();
+  }
+
+  private void forget(String... runs) throws IOException {
+    for (String run : runs) {
+      Files.delete(reports.resolve(run).resolve("TEST-sample.xml"));
+      Files.delete(reports.resolve(run));
+    }
   }
 
   private void report(String run, String tests) throws IOException {

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
 import org.w3c.dom.Element;
+import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
@@ -28,7 +29,14 @@ record SparkRun(String spark, String java, List<TestResult> results) {
   private static final Pattern DIRECTORY =
       Pattern.compile("spark-([\\w.]+(?:-[\\w.]+)*?)-scala-([0-9.]+)(?:-java-(\\d+))?");
 
-  /** Those whose reports lie under a directory, oldest first. */
+  /** Oldest first, other Javas last. */
+  static final Comparator<SparkRun> ORDER =
+      Comparator.comparing(SparkRun::java).thenComparing(SparkRun::spark);
+
+  private static final Pattern ASSUMPTION = Pattern.compile("Assumption failed: ([^\\r\\n|]+)");
+  private static final String JAVA = ", Java ";
+
+  /** Those whose reports lie under a directory, in their order. */
   static List<SparkRun> under(Path results) throws IOException {
     List<SparkRun> runs = new ArrayList<>();
     try (Stream<Path> directories = Files.list(results)) {
@@ -39,7 +47,7 @@ record SparkRun(String spark, String java, List<TestResult> results) {
         }
       }
     }
-    runs.sort(Comparator.comparing(SparkRun::java).thenComparing(SparkRun::spark));
+    runs.sort(ORDER);
     return runs;
   }
 
@@ -67,7 +75,10 @@ record SparkRun(String spark, String java, List<TestResult> results) {
         Element test = (Element) tests.item(i);
         results.add(
             new TestResult(
-                test.getAttribute("classname"), test.getAttribute("name"), outcome(test)));
+                test.getAttribute("classname"),
+                test.getAttribute("name"),
+                outcome(test),
+                reason(test)));
       }
     } catch (SAXException | ParserConfigurationException e) {
       throw new IOException(report + " is no report of tests", e);
@@ -82,30 +93,47 @@ record SparkRun(String spark, String java, List<TestResult> results) {
     return has(test, "skipped") ? TestResult.Outcome.SKIPPED : TestResult.Outcome.PASSED;
   }
 
+  /** JUnit and Surefire write it in different places. */
+  private static String reason(Element test) {
+    Node skipped = test.getElementsByTagName("skipped").item(0);
+    if (skipped == null) {
+      return "";
+    }
+    String message = ((Element) skipped).getAttribute("message") + skipped.getTextContent();
+    Matcher reason = ASSUMPTION.matcher(message);
+    return reason.find() ? reason.group(1).strip() : "";
+  }
+
   private static boolean has(Element test, String child) {
     return test.getElementsByTagName(child).getLength() > 0;
   }
 
   /** The heading of its column. */
   String title() {
-    return java.isEmpty() ? spark : spark + ", Java " + java;
+    return java.isEmpty() ? spark : spark + JAVA + java;
+  }
+
+  /** The run of a column's heading, without results. */
+  static SparkRun ofTitle(String title) {
+    String[] parts = title.split(JAVA, 2);
+    return new SparkRun(parts[0], parts.length == 1 ? "" : parts[1], List.of());
   }
 
   /**
-   * Whether a feature works, by its tests: empty when none of them ran, failed when one failed, and
-   * passed only when all did that were not skipped.
+   * The result that says whether a feature works, of those of its tests: none when none of them
+   * ran, one that failed where there is one, and one that was skipped only where all were.
    */
-  Optional<TestResult.Outcome> outcome(List<FeatureTest> tests) {
+  Optional<TestResult> telling(List<FeatureTest> tests) {
     return results.stream()
         .filter(result -> tests.stream().anyMatch(test -> test.matches(result)))
-        .map(TestResult::outcome)
         .reduce(SparkRun::worse);
   }
 
-  private static TestResult.Outcome worse(TestResult.Outcome one, TestResult.Outcome other) {
-    if (one == TestResult.Outcome.FAILED || other == TestResult.Outcome.FAILED) {
-      return TestResult.Outcome.FAILED;
+  private static TestResult worse(TestResult one, TestResult other) {
+    if (one.outcome() == TestResult.Outcome.FAILED) {
+      return one;
     }
-    return one == TestResult.Outcome.PASSED ? one : other;
+    boolean isSkipped = one.outcome() == TestResult.Outcome.SKIPPED;
+    return isSkipped || other.outcome() == TestResult.Outcome.FAILED ? other : one;
   }
 }
