@@ -1,11 +1,11 @@
 package io.rdmashuffle.bench;
 
+import io.rdmashuffle.harness.Lineage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
-import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -13,7 +13,7 @@ import org.apache.spark.storage.BlockId;
 import org.apache.spark.storage.BlockManagerId;
 import scala.Tuple2;
 import scala.Tuple3;
-import scala.jdk.javaapi.CollectionConverters;
+import scala.collection.Iterator;
 
 /** A shuffle with blocks of one size. */
 record FetchShape(String name, int blockBytes, int maps, int reducers) {
@@ -47,7 +47,7 @@ record FetchShape(String name, int blockBytes, int maps, int reducers) {
 
   /** The number by which Spark knows a shuffle. */
   static int idOf(JavaPairRDD<?, ?> shuffled) {
-    return ((ShuffleDependency<?, ?, ?>) shuffled.rdd().dependencies().head()).shuffleId();
+    return Lineage.shuffleOf(shuffled.rdd());
   }
 
   /** The blocks of a shuffle that lie in an executor; may be called anywhere in the application. */
@@ -62,7 +62,9 @@ record FetchShape(String name, int blockBytes, int maps, int reducers) {
       if (where.executorId().equals(executorId)) {
         List<String> ids = new ArrayList<>();
         long bytes = 0;
-        for (Tuple3<BlockId, Object, Object> block : CollectionConverters.asJava(entry._2())) {
+        Iterator<Tuple3<BlockId, Object, Object>> blocks = entry._2().iterator();
+        while (blocks.hasNext()) {
+          Tuple3<BlockId, Object, Object> block = blocks.next();
           ids.add(block._1().name());
           bytes += (Long) block._2();
         }

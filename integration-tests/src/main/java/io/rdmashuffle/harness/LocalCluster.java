@@ -1,5 +1,6 @@
 package io.rdmashuffle.harness;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -60,18 +61,19 @@ public final class LocalCluster implements AutoCloseable {
     SparkConf conf = new SparkConf();
     if (spec.mode() == ShuffleMode.PLUGIN) {
       conf.set("spark.shuffle.manager", PLUGIN_CLASS);
-      if (SparkLine.current().loadsManagerFromUserJars()) {
-        jars.add(HarnessPaths.pluginJar());
-      } else {
-        conf.set("spark.executor.extraClassPath", HarnessPaths.pluginJar().toString());
-      }
+      jars.add(HarnessPaths.pluginJar());
+    }
+    if (spec.mode() == ShuffleMode.PLUGIN && !SparkLine.current().loadsManagerFromUserJars()) {
+      // All of them, so that one class loader has both the plugin and what looks into it.
+      conf.set("spark.executor.extraClassPath", joined(jars, File.pathSeparator));
+      jars.clear();
     }
     conf.setAppName(spec.name())
         .setMaster(
             "local-cluster[%d,%d,%d]".formatted(spec.executors(), spec.cores(), spec.memoryMb()))
         .set("spark.executor.memory", spec.memoryMb() + "m")
         .set("spark.ui.enabled", "false")
-        .set("spark.jars", jars.stream().map(Path::toString).collect(Collectors.joining(",")))
+        .set("spark.jars", joined(jars, ","))
         // Local reads of the other executor's files would leave nothing to measure.
         .set("spark.shuffle.readHostLocalDisk", "false")
         .set("spark.local.dir", localDir(spec.name()).toString())
@@ -84,6 +86,10 @@ public final class LocalCluster implements AutoCloseable {
     }
     spec.conf().forEach(conf::set);
     return conf;
+  }
+
+  private static String joined(List<Path> jars, String separator) {
+    return jars.stream().map(Path::toString).collect(Collectors.joining(separator));
   }
 
   private static Path localDir(String name) {

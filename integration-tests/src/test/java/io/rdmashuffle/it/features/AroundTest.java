@@ -165,6 +165,9 @@ class AroundTest {
   void aStreamThatKeepsStateCountsRight(@TempDir Path dir) throws Exception {
     SparkSession spark = cluster.spark();
     spark.conf().set("spark.sql.shuffle.partitions", "3");
+    spark
+        .conf()
+        .set("spark.sql.streaming.checkpointLocation", dir.resolve("checkpoint").toString());
     Path input = Files.createDirectory(dir.resolve("input"));
     Map<Long, Long> expected = new HashMap<>();
     for (int batch = 0; batch < 2; batch++) {
@@ -176,8 +179,8 @@ class AroundTest {
           .groupBy("k")
           .count()
           .writeStream()
+          .queryName("counts") // a directory of checkpoints for both runs
           .outputMode("complete")
-          .option("checkpointLocation", dir.resolve("checkpoint").toString())
           .trigger(Trigger.AvailableNow())
           .foreachBatch(
               (rows, id) -> {

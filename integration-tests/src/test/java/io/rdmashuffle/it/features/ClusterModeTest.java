@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.apache.spark.launcher.JavaModuleOptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,6 +31,9 @@ class ClusterModeTest {
             HarnessPaths.pluginJar().toString(),
             "spark.executor.extraClassPath",
             HarnessPaths.pluginJar().toString(),
+            // Spark 3.5 forgets them for a driver in the cluster, which then does not start.
+            "spark.driver.extraJavaOptions",
+            JavaModuleOptions.defaultModuleOptions(),
             "spark.driver.memory",
             "512m",
             "spark.executor.memory",

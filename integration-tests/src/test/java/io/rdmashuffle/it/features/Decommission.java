@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.rdmashuffle.harness.LocalCluster;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.apache.spark.ExecutorAllocationClient;
 import org.apache.spark.scheduler.ExecutorDecommissionInfo;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import scala.Option;
 
 /** Asks executors to leave and hand over what they hold. */
@@ -24,12 +27,26 @@ final class Decommission {
 
   private Decommission() {}
 
-  /** Decommissions an executor and waits until it has handed over all of a shuffle. */
+  /**
+   * Decommissions an executor and waits until it has handed over all of a shuffle and the driver
+   * knows that it is gone: only then do the others ask anew where map outputs are.
+   */
   static void executor(LocalCluster cluster, String executorId, int shuffleId) {
+    AtomicBoolean isGone = new AtomicBoolean();
+    SparkListener listener =
+        new SparkListener() {
+          @Override
+          public void onExecutorRemoved(SparkListenerExecutorRemoved removed) {
+            isGone.compareAndSet(false, removed.executorId().equals(executorId));
+          }
+        };
+    cluster.context().addSparkListener(listener);
     start(cluster, executorId);
     await(
         "map outputs are still on executor " + executorId,
         () -> !MapOutputs.executors(shuffleId).containsValue(executorId));
+    await("executor " + executorId + " does not leave", isGone::get);
+    cluster.context().removeSparkListener(listener);
   }
 
   static void start(LocalCluster cluster, String executorId) {

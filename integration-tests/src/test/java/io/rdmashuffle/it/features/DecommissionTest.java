@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rdmashuffle.harness.ClusterSpec;
+import io.rdmashuffle.harness.Lineage;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.harness.ShuffleMode;
 import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
-import io.rdmashuffle.it.Lineage;
 import io.rdmashuffle.it.PluginApp;
 import io.rdmashuffle.jobs.ResultDigest;
 import java.io.IOException;

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.rdmashuffle.harness.Lineage;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.it.Feature;
-import io.rdmashuffle.it.Lineage;
 import io.rdmashuffle.it.PluginApp;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,6 +3,7 @@ package io.rdmashuffle.it.features;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rdmashuffle.harness.Lineage;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.harness.ShuffleMetrics;
@@ -12,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
-import org.apache.spark.ShuffleDependency;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -132,10 +132,7 @@ class LimitsTest {
             .parallelize(List.of(1), 1)
             .mapToPair(i -> new Tuple2<>(i, i))
             .partitionBy(new HashPartitioner(partitions));
-    return ((ShuffleDependency<?, ?, ?>) moved.rdd().dependencies().apply(0))
-        .shuffleHandle()
-        .getClass()
-        .getSimpleName();
+    return Lineage.shuffle(moved.rdd()).shuffleHandle().getClass().getSimpleName();
   }
 
   private static long blocks() {

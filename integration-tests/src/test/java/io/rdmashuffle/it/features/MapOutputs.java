@@ -1,9 +1,7 @@
 package io.rdmashuffle.it.features;
 
 import io.rdmashuffle.harness.LocalCluster;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkEnv;
@@ -41,18 +39,8 @@ final class MapOutputs {
     return cluster.context().newShuffleId();
   }
 
-  /** Checksums of rows of all map outputs of shuffles from an id up to another, in order. */
-  static List<Long> checksums(int fromShuffle, int toShuffle) {
-    List<Long> checksums = new ArrayList<>();
-    for (int shuffleId = fromShuffle + 1; shuffleId < toShuffle; shuffleId++) {
-      for (MapStatus status : statuses(shuffleId)) {
-        checksums.add(status.checksumValue());
-      }
-    }
-    return checksums;
-  }
-
-  private static MapStatus[] statuses(int shuffleId) {
+  /** By the indices of their map tasks; null where there is none. */
+  static MapStatus[] statuses(int shuffleId) {
     MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
     return tracker.shuffleStatuses().apply(shuffleId).mapStatuses();
   }

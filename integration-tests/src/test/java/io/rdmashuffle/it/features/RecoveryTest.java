@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rdmashuffle.harness.ExecutorProcess;
+import io.rdmashuffle.harness.Lineage;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
-import io.rdmashuffle.it.Lineage;
 import io.rdmashuffle.it.PluginApp;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -42,6 +42,10 @@ class RecoveryTest {
 
   private static LocalCluster cluster;
 
+  /** Held, so that its shuffle is not dropped while a task of an old attempt writes to it. */
+  @SuppressWarnings("unused")
+  private static JavaPairRDD<?, ?> writtenByZombies;
+
   @BeforeAll
   static void start() {
     cluster =
@@ -55,6 +59,7 @@ class RecoveryTest {
 
   @AfterAll
   static void stop() {
+    writtenByZombies = null;
     if (cluster != null) {
       cluster.close();
     }
@@ -127,7 +132,8 @@ class RecoveryTest {
   @Test
   @Feature("Recovery: spark.stage.maxConsecutiveAttempts")
   void aStageThatKeepsFailingFailsTheJobWithSparksOwnWords() {
-    JavaPairRDD<Integer, Long> moved = numbers().partitionBy(new HashPartitioner(REDUCERS));
+    // Each attempt reads a partition or two before the outputs are lost, so that many are left.
+    JavaPairRDD<Integer, Long> moved = numbers().partitionBy(new HashPartitioner(5 * REDUCERS));
     int shuffleId = Lineage.shuffleOf(moved.rdd());
     JavaPairRDD<Integer, Long> doomed =
         moved.mapPartitionsToPair(
@@ -166,6 +172,7 @@ class RecoveryTest {
                   return all.iterator();
                 })
             .partitionBy(new HashPartitioner(REDUCERS + 1));
+    writtenByZombies = second;
     try (TaskEvents events = TaskEvents.attach(cluster)) {
       assertEquals(expectedSums(), sums(second));
       assertEquals(expectedSums(), sums(second));

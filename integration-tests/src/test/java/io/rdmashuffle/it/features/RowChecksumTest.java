@@ -9,6 +9,7 @@ import io.rdmashuffle.it.Feature;
 import io.rdmashuffle.it.PluginApp;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.sql.SparkSession;
@@ -29,12 +30,21 @@ class RowChecksumTest {
   @Test
   @Feature("Checksums: order-independent ones of rows (from Spark 4.1 on)")
   void mapStatusesCarryTheChecksumsThatTheSortShuffleComputes() {
-    assumeTrue(isKnown(), "this Spark knows no checksums of rows");
+    assumeTrue(isKnown(), "Spark before 4.1 has no checksums of rows");
     List<Long> expected = Reference.inLocalMode(SETTINGS, RowChecksumTest::checksums);
     assertFalse(expected.contains(0L), expected::toString);
     try (LocalCluster cluster = PluginApp.start("row-checksums", SETTINGS)) {
       assertEquals(expected, checksums(cluster));
     }
+  }
+
+  /** Of all map outputs of shuffles between two ids, in order. */
+  private static List<Long> checksums(int afterShuffle, int beforeShuffle) {
+    return IntStream.range(afterShuffle + 1, beforeShuffle)
+        .boxed()
+        .flatMap(shuffleId -> Stream.of(MapOutputs.statuses(shuffleId)))
+        .map(MapStatus::checksumValue)
+        .toList();
   }
 
   private static boolean isKnown() {
@@ -51,6 +61,6 @@ class RowChecksumTest {
       spark.range(0, 5_000, 1, 4).selectExpr("id % 100 AS k", "id").groupBy("k").count().collect();
       spark.range(0, 5_000, 1, 4).selectExpr("id % 7 AS k", "id").orderBy("k", "id").collect();
     }
-    return MapOutputs.checksums(firstShuffle, MapOutputs.nextShuffle(cluster));
+    return checksums(firstShuffle, MapOutputs.nextShuffle(cluster));
   }
 }

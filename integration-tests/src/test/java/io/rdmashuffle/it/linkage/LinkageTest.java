@@ -39,6 +39,8 @@ class LinkageTest {
   private static final Map<String, String> ONLY_WITH =
       Map.of(
           "io/rdmashuffle/spark/write/RowChecksums$PerPartition",
+          "org/apache/spark/shuffle/checksum/RowBasedChecksum",
+          "io/rdmashuffle/it/features/RowChecksumTest",
           "org/apache/spark/shuffle/checksum/RowBasedChecksum");
 
   private URLClassLoader loader;
@@ -65,7 +67,7 @@ class LinkageTest {
   void everythingTheJarRefersToIsThere() throws IOException {
     List<String> problems = new ArrayList<>();
     int checked = 0;
-    for (ClassFile ours : pluginClasses()) {
+    for (ClassFile ours : classesIn(HarnessPaths.pluginJar())) {
       if (isForThisSpark(ours.name())) {
         checked++;
         problems.addAll(classes.problems(ours));
@@ -75,11 +77,26 @@ class LinkageTest {
     assertTrue(checked > 200, () -> "too few classes to be all of them");
   }
 
+  /** They are compiled once, too, and most of them do not run on every Spark each time. */
+  @Test
+  void everythingTheJobsAndTestsReferToIsThere() throws IOException {
+    Classes onClassPath = new Classes(LinkageTest.class.getClassLoader());
+    List<String> problems = new ArrayList<>();
+    for (Path jar : HarnessPaths.userJars()) {
+      for (ClassFile ours : classesIn(jar)) {
+        if (ours.name().startsWith("io/rdmashuffle/") && isForThisSpark(ours.name())) {
+          problems.addAll(onClassPath.problems(ours));
+        }
+      }
+    }
+    assertEquals(List.of(), problems);
+  }
+
   /** Else the test above would be one that cannot fail. */
   @Test
   void aClassOfAnotherSparkDoesNotLink() throws IOException {
     List<ClassFile> others =
-        pluginClasses().stream()
+        classesIn(HarnessPaths.pluginJar()).stream()
             .filter(ours -> ours.name().startsWith(RESOLVER) && !isForThisSpark(ours.name()))
             .toList();
     assertEquals(2, others.size(), "one resolver of three is for this Spark");
@@ -104,12 +121,12 @@ class LinkageTest {
         .replace('.', '/');
   }
 
-  private static List<ClassFile> pluginClasses() throws IOException {
+  private static List<ClassFile> classesIn(Path jar) throws IOException {
     List<ClassFile> all = new ArrayList<>();
-    try (ZipFile jar = new ZipFile(HarnessPaths.pluginJar().toFile())) {
-      for (ZipEntry entry : jar.stream().toList()) {
+    try (ZipFile file = new ZipFile(jar.toFile())) {
+      for (ZipEntry entry : file.stream().toList()) {
         if (entry.getName().endsWith(".class")) {
-          try (InputStream in = jar.getInputStream(entry)) {
+          try (InputStream in = file.getInputStream(entry)) {
             all.add(ClassFile.read(in));
           }
         }

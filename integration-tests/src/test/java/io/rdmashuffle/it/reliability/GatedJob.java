@@ -1,6 +1,7 @@
 package io.rdmashuffle.it.reliability;
 
 import io.rdmashuffle.harness.Gate;
+import io.rdmashuffle.harness.Lineage;
 import io.rdmashuffle.harness.LocalCluster;
 import java.io.Serializable;
 import java.util.Iterator;
@@ -8,7 +9,6 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.apache.spark.HashPartitioner;
-import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaPairRDD;
@@ -53,7 +53,7 @@ final class GatedJob implements Serializable {
             .parallelize(List.of(0, 1), TASKS)
             .mapPartitionsToPair(this::written)
             .partitionBy(new HashPartitioner(TASKS));
-    int shuffleId = ((ShuffleDependency<?, ?, ?>) moved.rdd().dependencies().head()).shuffleId();
+    int shuffleId = Lineage.shuffleOf(moved.rdd());
     // Evaluated in this order: the gate's partition, then the shuffle's.
     JavaRDD<Integer> before =
         cluster
