@@ -3,12 +3,14 @@ package io.rdmashuffle.it.features;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.rdmashuffle.harness.Lineage;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
+import io.rdmashuffle.harness.SparkLine;
 import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
-import io.rdmashuffle.it.Lineage;
 import io.rdmashuffle.it.PluginApp;
 import io.rdmashuffle.jobs.ResultDigest;
 import io.rdmashuffle.store.ChecksumAlgorithm;
@@ -56,6 +58,20 @@ class CorruptionTest {
         () -> {
           List<Long> mapTaskIds = List.copyOf(MapOutputs.mapTaskIds(shuffleId).values());
           corruptOneExecutor(id -> List.of(Corruption.inFiles(id, mapTaskIds)).iterator());
+          assertNoticed("DISK_ISSUE");
+        });
+  }
+
+  @Test
+  @Feature("Checksums: CRC32C (from Spark 4.0 on)")
+  void bitsFlippedInASlabAreDiagnosedByThatChecksumToo() {
+    assumeTrue(SparkLine.current().isAtLeast(4, 0), "Spark before 4.0 has no CRC32C");
+    in(
+        "corrupt-crc32c",
+        Map.of("spark.shuffle.checksum.algorithm", "CRC32C"),
+        () -> {
+          assertChecksums(ChecksumAlgorithm.CRC32C);
+          corruptOneExecutor(id -> List.of(Corruption.inMemory(id)).iterator());
           assertNoticed("DISK_ISSUE");
         });
   }

@@ -2,15 +2,19 @@ package io.rdmashuffle.it.features;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
+import io.rdmashuffle.harness.SparkLine;
 import io.rdmashuffle.it.Feature;
 import io.rdmashuffle.it.PluginApp;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Spark's encryption: right results, and no plain bytes where it was told to have none. */
 @Tag("slow")
@@ -38,11 +42,26 @@ class EncryptionTest {
     try (LocalCluster cluster =
         PluginApp.start(
             "encryption-network", with(ENCRYPTED_NETWORK, TRANSPORTS, WITHOUT_SHARED_MEMORY))) {
-      PluginTotals totals = assertRight(cluster);
-      assertEquals(0, totals.oneSidedBytes(), () -> PluginApp.summary(totals));
-      assertTrue(
-          totals.fallbacks().containsKey("CLEARTEXT_FORBIDDEN"), () -> PluginApp.summary(totals));
+      assertAllByTcp(cluster);
     }
+  }
+
+  @Test
+  @Feature("Encryption: spark.ssl.rpc.enabled (from Spark 4.0 on)")
+  void plainBlocksStayOffTheFabricWhenTheNetworkIsToUseTls(@TempDir Path directory)
+      throws Exception {
+    assumeTrue(SparkLine.current().isAtLeast(4, 0), "Spark before 4.0 has no TLS for RPC");
+    TlsKey key = TlsKey.create(directory);
+    assertOneSided("encryption-tls-shared", key.settings());
+    try (LocalCluster cluster =
+        PluginApp.start(
+            "encryption-tls", with(key.settings(), TRANSPORTS, WITHOUT_SHARED_MEMORY))) {
+      int port = Integer.parseInt(cluster.context().getConf().get("spark.driver.port"));
+      assertEquals(key.certificate(), key.certificateOf(port), "what the driver shows");
+      assertAllByTcp(cluster);
+    }
+    assertOneSided(
+        "encryption-tls-both", with(key.settings(), "spark.io.encryption.enabled", "true"));
   }
 
   @Test
@@ -55,6 +74,13 @@ class EncryptionTest {
   void blocksThatAreEncryptedThemselvesAreReadOneSided() {
     assertOneSided(
         "encryption-both", with(ENCRYPTED_NETWORK, "spark.io.encryption.enabled", "true"));
+  }
+
+  private static void assertAllByTcp(LocalCluster cluster) {
+    PluginTotals totals = assertRight(cluster);
+    assertEquals(0, totals.oneSidedBytes(), () -> PluginApp.summary(totals));
+    assertTrue(
+        totals.fallbacks().containsKey("CLEARTEXT_FORBIDDEN"), () -> PluginApp.summary(totals));
   }
 
   private static void assertOneSided(String name, Map<String, String> settings) {

@@ -3,6 +3,7 @@ package io.rdmashuffle.it.tiers;
 import io.rdmashuffle.harness.ExecutorProcess;
 import io.rdmashuffle.harness.LocalCluster;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,9 +64,11 @@ final class LocalFiles implements AutoCloseable {
     return Files.isRegularFile(path) && path.toString().endsWith(suffix);
   }
 
-  private static List<Path> find(Path directory, Predicate<Path> wanted) throws IOException {
+  private static List<Path> find(Path directory, Predicate<Path> wanted) {
     try (Stream<Path> paths = Files.walk(directory)) {
       return paths.filter(wanted).toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -82,6 +85,18 @@ final class LocalFiles implements AutoCloseable {
       }
       key.reset();
       key = watcher.poll(1, TimeUnit.SECONDS);
+    }
+    return names;
+  }
+
+  /** Names of the files there are now that begin so, for each executor of the start. */
+  List<List<String>> names(String prefix) {
+    List<List<String>> names = new ArrayList<>();
+    for (Path directory : directories) {
+      names.add(
+          find(directory, path -> isNamed(path, prefix)).stream()
+              .map(path -> path.getFileName().toString())
+              .toList());
     }
     return names;
   }

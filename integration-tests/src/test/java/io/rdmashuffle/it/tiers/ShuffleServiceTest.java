@@ -3,21 +3,34 @@ package io.rdmashuffle.it.tiers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rdmashuffle.harness.ClusterSpec;
+import io.rdmashuffle.harness.ExecutorGauges;
 import io.rdmashuffle.harness.ExecutorProcess;
+import io.rdmashuffle.harness.Lineage;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
+import io.rdmashuffle.harness.Poll;
+import io.rdmashuffle.harness.ShuffleMode;
 import io.rdmashuffle.it.ExpectedWarnings;
+import io.rdmashuffle.it.Feature;
 import io.rdmashuffle.it.PluginApp;
 import io.rdmashuffle.jobs.ResultDigest;
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.net.ServerSocket;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.apache.spark.SecurityManager;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.deploy.ExternalShuffleService;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerBlockManagerRemoved;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -53,11 +66,15 @@ class ShuffleServiceTest {
   }
 
   private LocalCluster start(String name, Map<String, String> more) {
-    Map<String, String> settings = new HashMap<>();
-    settings.put("spark.shuffle.service.enabled", "true");
-    settings.put("spark.shuffle.service.port", Integer.toString(port));
-    settings.putAll(more);
-    return PluginApp.start(name, settings);
+    return start(name, ShuffleMode.PLUGIN, more);
+  }
+
+  private LocalCluster start(String name, ShuffleMode mode, Map<String, String> more) {
+    return LocalCluster.start(
+        ClusterSpec.forTests(name, mode)
+            .with("spark.shuffle.service.enabled", "true")
+            .with("spark.shuffle.service.port", Integer.toString(port))
+            .with(more));
   }
 
   @Test
@@ -80,6 +97,67 @@ class ShuffleServiceTest {
       PluginTotals gone = cluster.totals().since(alive);
       assertTrue(gone.bytes("tcp") > 0, () -> PluginApp.summary(gone));
     }
+  }
+
+  @Test
+  @Feature("spark.shuffle.service.removeShuffle")
+  @ExpectedWarnings(ExpectedWarnings.LOST_EXECUTOR)
+  void ofAShuffleThatIsOverNoMoreIsLeftThanOfTheSortShuffle() throws Exception {
+    Map<String, String> settings = new HashMap<>(LocalFiles.SETTINGS);
+    settings.put("spark.shuffle.service.removeShuffle", "true");
+    Set<String> leftBySort;
+    try (LocalCluster cluster = start("tiers-remove-sort", ShuffleMode.SORT, settings)) {
+      leftBySort = kindsOfFilesLeft(cluster);
+    }
+    try (LocalCluster cluster = start("tiers-remove", settings)) {
+      assertEquals(leftBySort, kindsOfFilesLeft(cluster));
+      ExecutorGauges.awaitNothingLent(cluster);
+      for (Map<String, Long> gauges : ExecutorGauges.of(cluster).values()) {
+        assertEquals(0, gauges.get("memoryOutputs") + gauges.get("fileOutputs"), gauges::toString);
+      }
+    }
+    // Spark itself has the service remove nothing else.
+    assertEquals(Set.of(".checksum.ADLER32"), leftBySort);
+  }
+
+  /** Of a shuffle that is unregistered when one of the two executors that wrote it is gone. */
+  private static Set<String> kindsOfFilesLeft(LocalCluster cluster) throws Exception {
+    CountDownLatch gone = new CountDownLatch(1);
+    cluster
+        .context()
+        .addSparkListener(
+            new SparkListener() {
+              @Override
+              public void onBlockManagerRemoved(SparkListenerBlockManagerRemoved removed) {
+                gone.countDown();
+              }
+            });
+    JavaPairRDD<Integer, byte[]> moved = PluginApp.moved(cluster, MAPS, MAPS, ROWS);
+    try (LocalFiles files = new LocalFiles(cluster)) {
+      assertEquals(PluginApp.expected(cluster, MAPS, ROWS), PluginApp.digest(moved));
+      int shuffleId = Lineage.shuffleOf(moved.rdd());
+      String prefix = "shuffle_" + shuffleId + "_";
+      Poll.until(
+          "map outputs of both executors are not in files",
+          60,
+          TimeUnit.SECONDS,
+          () -> areAllThere(files.names(prefix)));
+      cluster.executors().get(0).kill();
+      assertTrue(gone.await(60, TimeUnit.SECONDS), "Spark does not notice that the executor died");
+      cluster.context().cleaner().get().doCleanupShuffle(shuffleId, true);
+      return files.names(prefix).stream()
+          .flatMap(List::stream)
+          .map(name -> name.substring(name.indexOf('.')))
+          .collect(Collectors.toSet());
+    } finally {
+      Reference.reachabilityFence(moved); // else Spark might clean up first
+    }
+  }
+
+  private static boolean areAllThere(List<List<String>> names) {
+    long indices =
+        names.stream().flatMap(List::stream).filter(name -> name.endsWith(".index")).count();
+    return indices == MAPS && names.stream().noneMatch(List::isEmpty);
   }
 
   @Test
