@@ -61,6 +61,7 @@ public final class ExecutorRuntime implements AutoCloseable {
   private final OneSidedBlockStoreClient client;
 
   private static final Duration ASK_FOR_DROPPED = Duration.ofSeconds(20);
+  private static final Duration LOOK_FOR_IDLE_PEERS = Duration.ofMinutes(1);
 
   private final AtomicBoolean isClosed = new AtomicBoolean();
 
@@ -143,13 +144,13 @@ public final class ExecutorRuntime implements AutoCloseable {
                 conf.transport()),
             tcpFetcher(env),
             threads.fallbacks());
-    threads.repeat(client::dropIdlePeers);
     Map<String, byte[]> endpoints = transports.endpoints();
     if (SparkSettings.hasShuffleService(sparkConf)) {
       endpoints.put(OwnerPort.NAME, OwnerPort.encode(env.blockManager().blockManagerId().port()));
     }
     publisher.register(self, host, endpoints);
     threads.every(ASK_FOR_DROPPED, this::freeDropped);
+    threads.every(LOOK_FOR_IDLE_PEERS, client::dropIdlePeers);
   }
 
   /**

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 final class RuntimeThreads {
   private static final Logger LOG = LoggerFactory.getLogger(RuntimeThreads.class);
 
-  private static final long TICK_MS = 100;
+  private static final Duration TICK = Duration.ofMillis(100);
   private static final int MAX_FALLBACK_THREADS = 8;
   private static final int MAX_FILE_THREADS = 4;
   private static final long IDLE_SECONDS = 10;
@@ -36,25 +36,10 @@ final class RuntimeThreads {
   RuntimeThreads(ReceivePool receivePool) {
     timer = new ScheduledThreadPoolExecutor(1, daemons("rdma-timer"));
     timer.setRemoveOnCancelPolicy(true);
-    repeat(() -> receivePool.expireWaiters(System.nanoTime()));
+    every(TICK, () -> receivePool.expireWaiters(System.nanoTime()));
     continuations = pool(1, "rdma-fetch");
     fallbacks = pool(MAX_FALLBACK_THREADS, "rdma-fallback");
     fileReads = pool(MAX_FILE_THREADS, "rdma-file");
-  }
-
-  /** Has the timer do short work ten times a second, until it is closed. */
-  final void repeat(Runnable work) {
-    ScheduledFuture<?> unused =
-        timer.scheduleWithFixedDelay(() -> guarded(work), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
-  }
-
-  /** The timer would drop work that throws, and nobody who waits would hear of a deadline. */
-  private static void guarded(Runnable work) {
-    try {
-      work.run();
-    } catch (RuntimeException | Error e) {
-      LOG.error("work of the timer failed and is done again in {} ms", TICK_MS, e);
-    }
   }
 
   private static ThreadPoolExecutor pool(int threads, String name) {
@@ -79,10 +64,20 @@ final class RuntimeThreads {
     };
   }
 
-  /** Has the timer do something again and again, which must be short and must not throw. */
-  void every(Duration interval, Runnable task) {
+  /** Has the timer do something short again and again, until it is closed. */
+  final void every(Duration interval, Runnable task) {
     long ns = interval.toNanos();
-    ScheduledFuture<?> unused = timer.scheduleWithFixedDelay(task, ns, ns, TimeUnit.NANOSECONDS);
+    ScheduledFuture<?> unused =
+        timer.scheduleWithFixedDelay(() -> guarded(task, interval), ns, ns, TimeUnit.NANOSECONDS);
+  }
+
+  /** The timer would drop what throws, and nobody who waits would hear of a deadline any more. */
+  private static void guarded(Runnable task, Duration interval) {
+    try {
+      task.run();
+    } catch (RuntimeException | Error e) {
+      LOG.error("work of the timer failed and is done again in {} ms", interval.toMillis(), e);
+    }
   }
 
   /** Runs short work that would burden the thread it came up on. */

@@ -61,10 +61,10 @@ public final class OneSidedBlockStoreClient extends BlockStoreClient {
 
   /**
    * Lets go of executors that nobody has read from for some minutes, whose memory would else stay
-   * mapped here, be they gone or not. To be called from time to time; does nothing in most calls.
+   * mapped here, be they gone or not. To be called from time to time.
    */
   public void dropIdlePeers() {
-    peers.sweepIfDue();
+    peers.dropIdle();
   }
 
   /** An executor is gone: closes the connection to it. */

@@ -20,8 +20,6 @@ final class PeerTable {
   /** After that, connecting again costs little by comparison. */
   private static final long MAX_IDLE_NS = TimeUnit.MINUTES.toNanos(5);
 
-  private static final long SWEEP_INTERVAL_NS = TimeUnit.MINUTES.toNanos(1);
-
   private final ReadServices services;
   private final LongSupplier nanoClock;
   private final AtomicLong bytesInFlight = new AtomicLong();
@@ -29,13 +27,11 @@ final class PeerTable {
   /** Entries are replaced under the lock of this. */
   private final ConcurrentMap<String, Peer> peers = new ConcurrentHashMap<>();
 
-  private final AtomicLong nextSweepNs;
   private boolean isClosed; // guarded by this
 
   PeerTable(ReadServices services, LongSupplier nanoClock) {
     this.services = services;
     this.nanoClock = nanoClock;
-    nextSweepNs = new AtomicLong(nanoClock.getAsLong() + SWEEP_INTERVAL_NS);
   }
 
   /** The peer that the driver described; made on first need, and again for another process. */
@@ -92,13 +88,8 @@ final class PeerTable {
     }
   }
 
-  /** Drops peers that have been idle for too long, if some time has passed since the last look. */
-  void sweepIfDue() {
-    long due = nextSweepNs.get();
-    long nowNs = nanoClock.getAsLong();
-    if (due - nowNs > 0 || !nextSweepNs.compareAndSet(due, nowNs + SWEEP_INTERVAL_NS)) {
-      return;
-    }
+  /** Drops peers that have been idle for too long. To be called from time to time. */
+  void dropIdle() {
     // No read may be under way, whatever the deadlines are.
     long maxIdleNs = Math.max(MAX_IDLE_NS, services.longestRequest().toNanos());
     for (Map.Entry<String, Peer> entry : peers.entrySet()) {

@@ -238,12 +238,12 @@ final class PeerConnectorTest {
     for (int minute = 0; minute < 10; minute++) {
       advance(Duration.ofMinutes(1).toSeconds());
       table.peer(used);
-      table.sweepIfDue();
+      table.dropIdle();
     }
     assertEquals(1, table.size());
     assertFalse(connection.isOpen());
     advance(Duration.ofMinutes(6).toSeconds());
-    table.sweepIfDue();
+    table.dropIdle();
     assertEquals(0, table.size(), "though nobody reads any more");
   }
 
@@ -258,7 +258,7 @@ final class PeerConnectorTest {
       PeerTable table = new PeerTable(patient.services, () -> nowNs);
       table.peer(new PeerRecord(record("1", 1, "shm"), 1));
       advance(Duration.ofMinutes(20).toSeconds());
-      table.sweepIfDue();
+      table.dropIdle();
       assertEquals(1, table.size());
     }
   }
