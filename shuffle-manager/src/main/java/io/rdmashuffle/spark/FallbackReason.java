@@ -44,7 +44,8 @@ public enum FallbackReason {
   /** The map output lies in Spark's files, not in registered memory. */
   FILE_TIER("raise spark.shuffle.rdma.memory.size to keep outputs in memory"),
   /** Receive buffers did not become free before the deadline. */
-  NO_RECEIVE_BUFFER("raise spark.shuffle.rdma.memory.receiveSize"),
+  NO_RECEIVE_BUFFER(
+      "raise spark.shuffle.rdma.memory.receiveSize, or make room in spark.shuffle.rdma.memory.dir"),
   /** Spark encrypts its network and the blocks are plain: RDMA would put them on the wire. */
   CLEARTEXT_FORBIDDEN("set spark.io.encryption.enabled=true");
 
