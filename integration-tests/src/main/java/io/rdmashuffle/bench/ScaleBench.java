@@ -53,14 +53,14 @@ public final class ScaleBench {
     try {
       List<Integer> numbers =
           Arrays.stream(text.split(",", -1)).map(Integer::valueOf).sorted().toList();
-      if (numbers.get(0) >= BlockScale.PARTITIONS) {
+      if (numbers.stream().allMatch(n -> n > 0 && n % BlockScale.PARTITIONS == 0)) {
         return numbers;
       }
     } catch (NumberFormatException e) {
       // Reported below with what was expected.
     }
     throw new IllegalArgumentException(
-        "%s: expected numbers from %d with commas between, found '%s'"
+        "%s: expected multiples of %d with commas between, found '%s'"
             .formatted(name, BlockScale.PARTITIONS, text));
   }
 
