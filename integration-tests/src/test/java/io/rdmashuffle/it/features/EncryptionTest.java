@@ -60,8 +60,6 @@ class EncryptionTest {
       assertEquals(key.certificate(), key.certificateOf(port), "what the driver shows");
       assertAllByTcp(cluster);
     }
-    assertOneSided(
-        "encryption-tls-both", with(key.settings(), "spark.io.encryption.enabled", "true"));
   }
 
   @Test

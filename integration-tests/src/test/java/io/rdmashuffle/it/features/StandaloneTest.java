@@ -2,12 +2,14 @@ package io.rdmashuffle.it.features;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rdmashuffle.harness.ClusterSpec;
 import io.rdmashuffle.harness.HarnessPaths;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.harness.ShuffleMode;
+import io.rdmashuffle.harness.SparkLine;
 import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
 import java.nio.file.Path;
@@ -51,6 +53,9 @@ class StandaloneTest {
   @Test
   @Feature("Standalone: the jar in --jars")
   void executorsDownloadTheJarFromTheDriver() {
+    assumeTrue(
+        SparkLine.current().loadsManagerFromUserJars(),
+        "Spark before 4.0 creates the shuffle manager before it fetches jars");
     try (LocalCluster cluster =
         hosts.application(ClusterSpec.forTests("standalone-jars", ShuffleMode.PLUGIN), Map.of())) {
       assertRightAndOneSided(cluster);
