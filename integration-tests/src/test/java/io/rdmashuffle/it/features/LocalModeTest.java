@@ -35,6 +35,7 @@ class LocalModeTest {
     ResultDigest first = inLocalMode();
     try (LocalCluster cluster = PluginApp.start("follows-local", Map.of())) {
       assertEquals(first, PluginApp.digest(PluginApp.moved(cluster, 6, 6, 500)));
+      RemoteReads.assertRight(cluster);
       PluginTotals totals = cluster.totals();
       assertTrue(totals.bytes("shm") > 0, () -> PluginApp.summary(totals));
     }
