@@ -125,8 +125,7 @@ public final class Demo {
 
   private static boolean switchedOff(Map<String, String> settings) {
     String transports = settings.get("spark.shuffle.rdma.transports");
-    return "false".equals(settings.get("spark.shuffle.rdma.enabled"))
-        || (transports != null && Set.of("tcp").containsAll(List.of(transports.split(",", -1))));
+    return transports != null && Set.of("tcp").containsAll(List.of(transports.split(",", -1)));
   }
 
   private List<Job> chosenJobs() {
