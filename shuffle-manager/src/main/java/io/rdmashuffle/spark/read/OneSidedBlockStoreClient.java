@@ -67,11 +67,6 @@ public final class OneSidedBlockStoreClient extends BlockStoreClient {
     peers.dropIdle();
   }
 
-  /** An executor is gone: closes the connection to it. */
-  public void forgetExecutor(String executorId) {
-    peers.remove(executorId);
-  }
-
   /** Closes the connections to peers; reads in flight go to TCP. Spark's client stays open. */
   @Override
   public void close() {
