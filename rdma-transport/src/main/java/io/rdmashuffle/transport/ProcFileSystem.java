@@ -1,11 +1,13 @@
 package io.rdmashuffle.transport;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** What {@code /proc} says of this process and of others. Stateless; for any thread. */
 public final class ProcFileSystem {
@@ -16,6 +18,9 @@ public final class ProcFileSystem {
   private static final int STATE_FIELD = 0;
 
   private static final int START_TIME_FIELD = 19;
+
+  /** Positions that every file system admits, in number enough that no two are chosen alike. */
+  private static final long MAX_MARK = 1L << 40;
 
   private final Path root;
 
@@ -85,6 +90,38 @@ public final class ProcFileSystem {
       throw e.getCause();
     }
     return SlabMemory.NO_DESCRIPTOR;
+  }
+
+  /**
+   * The descriptor of this process behind an open file, {@link SlabMemory#NO_DESCRIPTOR} if it is
+   * not found. Others may have the same file open; a position that nobody else would choose, which
+   * the channel is left at, tells it from theirs.
+   */
+  int descriptorOf(FileChannel channel, Path file) throws IOException {
+    long position = ThreadLocalRandom.current().nextLong(MAX_MARK);
+    channel.position(position);
+    String target = file.toRealPath().toString();
+    try (DirectoryStream<Path> links = Files.newDirectoryStream(root.resolve("self/fd"))) {
+      for (Path link : links) {
+        if (targetOf(link).equals(target)
+            && positionOf(link.getFileName().toString()) == position) {
+          return Integer.parseInt(link.getFileName().toString());
+        }
+      }
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+    return SlabMemory.NO_DESCRIPTOR;
+  }
+
+  /** The position in the open file; -1 when the descriptor was closed in the meantime. */
+  private long positionOf(String descriptor) {
+    try {
+      String info = read("self", "fdinfo", descriptor);
+      return Long.parseLong(info.substring(info.indexOf(':') + 1, info.indexOf('\n')).trim());
+    } catch (IOException | IllegalArgumentException | IndexOutOfBoundsException e) {
+      return -1;
+    }
   }
 
   /** Where the link points; empty when the descriptor was closed in the meantime. */

@@ -10,7 +10,7 @@ public interface RegisteredSlab extends AutoCloseable {
 
   /**
    * What a peer adds to an offset within the slab to name a byte of it: the virtual address of the
-   * slab for verbs, 0 for shared memory.
+   * slab for verbs, {@link SlabMemory#peerAddress()} for shared memory.
    */
   long remoteAddress();
 

@@ -12,7 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * birth, or anonymous memory where that cannot be had.
  *
  * <p>The first {@link #HEADER_LENGTH} bytes of a slab that peers may map say whose it is (see
- * {@link SlabHeader}); data begins behind them.
+ * {@link SlabHeader}); data begins behind them. A {@linkplain FileWindow window of a file} is the
+ * one kind of memory that is not ours to write: it is read-only and holds data from its start.
  *
  * <p>Owned by whoever created it, who closes it once nobody reads or writes it any more: the memory
  * is unmapped at once, and an access through a buffer taken before is undefined. {@link #close()}
@@ -31,6 +32,7 @@ public final class SlabMemory implements AutoCloseable {
   private final ByteBuffer buffer;
   private final FileChannel channel;
   private final int descriptor;
+  private final long peerAddress;
   private final AtomicBoolean isClosed = new AtomicBoolean();
 
   /**
@@ -40,10 +42,18 @@ public final class SlabMemory implements AutoCloseable {
    * @param descriptor number of that open file in this process, or {@link #NO_DESCRIPTOR}
    */
   SlabMemory(int id, ByteBuffer buffer, FileChannel channel, int descriptor) {
+    this(id, buffer, channel, descriptor, 0);
+  }
+
+  /**
+   * @param peerAddress see {@link #peerAddress()}
+   */
+  SlabMemory(int id, ByteBuffer buffer, FileChannel channel, int descriptor, long peerAddress) {
     this.id = id;
     this.buffer = buffer.order(ByteOrder.LITTLE_ENDIAN);
     this.channel = channel;
     this.descriptor = descriptor;
+    this.peerAddress = peerAddress;
   }
 
   /** A number no other slab of this process has. */
@@ -82,6 +92,11 @@ public final class SlabMemory implements AutoCloseable {
     return descriptor;
   }
 
+  /** What a peer on this host adds to an offset within the memory to name a byte of it. */
+  public long peerAddress() {
+    return peerAddress;
+  }
+
   /** Whether peers on this host can map the slab. */
   public boolean isShareable() {
     return descriptor != NO_DESCRIPTOR;
@@ -96,9 +111,11 @@ public final class SlabMemory implements AutoCloseable {
     if (!isClosed.compareAndSet(false, true)) {
       return;
     }
-    // A peer may keep the file mapped long after this; it must not take it for a living slab, in
-    // particular not when a new slab gets the same descriptor.
-    SlabHeader.clear(this);
+    if (!buffer.isReadOnly()) {
+      // A peer may keep the file mapped long after this; it must not take it for a living slab, in
+      // particular not when a new slab gets the same descriptor.
+      SlabHeader.clear(this);
+    }
     Unmapper.unmap(buffer);
     if (channel != null) {
       channel.close();
@@ -107,7 +124,7 @@ public final class SlabMemory implements AutoCloseable {
 
   @Override
   public String toString() {
-    return "slab "
+    return (buffer.isReadOnly() ? "file window " : "slab ")
         + id
         + " ("
         + length()

@@ -8,12 +8,17 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -35,6 +40,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What every transport promises. A subclass says how a transport is made; where none is available
@@ -47,6 +53,8 @@ public abstract class AbstractTransportContractTest {
   protected static final int SLAB_LENGTH = 2 * 1024 * 1024;
   protected static final int DATA = SlabMemory.HEADER_LENGTH;
   private static final byte FILL = 0x5a;
+
+  @TempDir private Path directory;
 
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
@@ -292,6 +300,111 @@ public abstract class AbstractTransportContractTest {
     owner.removeSlab(other);
     batch.reset(deadline()).add(address, key, 100, target, DATA);
     assertEquals(FailureKind.READ_FAILED, offer(connection, batch).awaitKind());
+  }
+
+  @Test
+  void readsFromAFileAndFromASlabInOneBatch() throws Exception {
+    byte[] bytes = randomBytes(3 * 1024 * 1024 + 7);
+    RegisteredSlab file = addFile(bytes);
+    Connection connection = connect();
+    for (int from : new int[] {0, 1, bytes.length - 1_500_000}) {
+      ReadBatch batch = newBatch(3);
+      add(batch, file, from, 1_500_000, target, DATA);
+      add(batch, source, DATA + 5, 100, target, DATA + 1_500_000);
+      add(batch, file, bytes.length - 1, 1, target, DATA + 1_500_100);
+      assertNull(offer(connection, batch).await());
+      assertDelivered(bytes, from, DATA, 1_500_000);
+      assertDelivered(source, DATA + 5, 100, DATA + 1_500_000);
+      assertDelivered(bytes, bytes.length - 1, DATA + 1_500_100, 1);
+    }
+  }
+
+  @Test
+  void fileThatWasReplacedOrDeletedIsReadAsItWas() throws Exception {
+    byte[] bytes = randomBytes(100_000);
+    RegisteredSlab file = addFile(bytes);
+    Connection connection = connect();
+    ReadBatch batch = newBatch(1);
+    Path other = Files.write(directory.resolve("other"), new byte[bytes.length]);
+    Files.move(other, directory.resolve("file"), StandardCopyOption.REPLACE_EXISTING);
+    add(batch, file, 0, bytes.length, target, DATA);
+    assertNull(offer(connection, batch).await());
+    assertDelivered(bytes, 0, DATA, bytes.length);
+
+    Files.delete(directory.resolve("file"));
+    fillTarget();
+    batch.reset(deadline());
+    add(batch, file, 0, bytes.length, target, DATA);
+    assertNull(offer(connection, batch).await());
+    assertDelivered(bytes, 0, DATA, bytes.length);
+  }
+
+  /** Where the device holds the memory, the bytes are there all the same. */
+  @Test
+  void fileThatWasShortenedFailsOrIsReadAsItWas() throws Exception {
+    byte[] bytes = randomBytes(100_000);
+    RegisteredSlab file = addFile(bytes);
+    Connection connection = connect();
+    try (FileChannel channel =
+        FileChannel.open(directory.resolve("file"), StandardOpenOption.WRITE)) {
+      channel.truncate(10_000);
+    }
+    ReadBatch batch = newBatch(1);
+    add(batch, file, 0, bytes.length, target, DATA);
+    TransportException failure = offer(connection, batch).await();
+    if (failure == null) {
+      assertDelivered(bytes, 0, DATA, bytes.length);
+    } else {
+      assertEquals(FailureKind.READ_FAILED, failure.kind());
+      assertBroken(connection);
+    }
+  }
+
+  @Test
+  void fileThatWasGivenUpIsNotRead() throws Exception {
+    RegisteredSlab file = addFile(randomBytes(100_000));
+    long address = file.remoteAddress();
+    int key = file.remoteKey();
+    owner.removeSlab(file);
+    assertBreaks(address, key);
+    assertEquals(0, reader.transport().counters().peerResources.sum(), "the file is closed");
+  }
+
+  @Test
+  void interruptedThreadReadsAFileAsAnyOther() throws Exception {
+    byte[] bytes = randomBytes(1_500_000);
+    RegisteredSlab file = addFile(bytes);
+    Connection connection = connect();
+    ReadBatch batch = newBatch(1);
+    add(batch, file, 0, bytes.length, target, DATA);
+    Outcome outcome = new Outcome();
+    Thread.currentThread().interrupt();
+    assertTrue(connection.offer(batch, outcome));
+    assertTrue(Thread.interrupted(), "the interrupt is kept");
+    assertNull(outcome.await());
+    assertDelivered(bytes, 0, DATA, bytes.length);
+  }
+
+  /** Skipped where the system does not let a device have memory that is a file. */
+  private RegisteredSlab addFile(byte[] bytes) throws Exception {
+    Path file = Files.write(directory.resolve("file"), bytes);
+    try {
+      return owner.addFile(file, bytes.length);
+    } catch (TransportException e) {
+      return abort("files cannot be registered here: " + e.getMessage());
+    }
+  }
+
+  private static byte[] randomBytes(int length) {
+    byte[] bytes = new byte[length];
+    new Random(length).nextBytes(bytes);
+    return bytes;
+  }
+
+  private void assertDelivered(byte[] expected, int from, int at, int length) {
+    int mismatch =
+        ByteBuffer.wrap(expected, from, length).mismatch(target.slab().buffer().slice(at, length));
+    assertEquals(-1, mismatch, "first wrong byte of " + length);
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.rdmashuffle.transport;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Random;
@@ -33,6 +34,15 @@ public final class TransportNode implements AutoCloseable {
     SlabMemory slab = slabs.create(length);
     resources.push(slab::close);
     RegisteredSlab registered = transport.register(slab, access);
+    resources.push(registered::close);
+    return registered;
+  }
+
+  /** The first bytes of a file as memory that peers may read. */
+  public RegisteredSlab addFile(Path file, int length) throws Exception {
+    SlabMemory window = FileWindow.map(file, 0, length);
+    resources.push(window::close);
+    RegisteredSlab registered = transport.register(window, Access.REMOTE_READ);
     resources.push(registered::close);
     return registered;
   }

@@ -20,8 +20,8 @@ final class PeerCheck {
     this.peer = peer;
   }
 
-  /** The pid of the peer, as this process sees it. */
-  long pidOf(byte[] endpoint) throws TransportException {
+  /** The process of the peer, as this process sees it. */
+  ProcessIdentity processOf(byte[] endpoint) throws TransportException {
     if (endpoint.length == 0) {
       throw notShared("has no memory that can be shared; its log says why");
     }
@@ -38,7 +38,7 @@ final class PeerCheck {
       throw rejected("sent an endpoint that is not signed with the token it gave the driver");
     }
     requireReachable(decoded.process());
-    return decoded.process().pid();
+    return decoded.process();
   }
 
   private void requireSameHost(ProcessIdentity process) throws TransportException {

@@ -2,6 +2,7 @@ package io.rdmashuffle.transport.sharedmemory;
 
 import io.rdmashuffle.transport.SlabHeader;
 import io.rdmashuffle.transport.Unmapper;
+import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -12,7 +13,7 @@ import java.util.concurrent.atomic.LongAdder;
  * it is found in; the last to let go unmaps it. Thus nobody waits for a reader, and no reader finds
  * the memory gone.
  */
-final class PeerSlab {
+final class PeerSlab implements PeerMemory {
   private static final VarHandle HOLDERS;
 
   static {
@@ -42,12 +43,14 @@ final class PeerSlab {
     mappingCount.increment();
   }
 
-  int key() {
+  @Override
+  public int key() {
     return key;
   }
 
-  int length() {
-    return buffer.capacity();
+  @Override
+  public boolean contains(long address, int length) {
+    return address >= 0 && address <= buffer.capacity() - length;
   }
 
   /** False once the peer gave the slab up; its descriptor may now be that of another one. */
@@ -68,15 +71,22 @@ final class PeerSlab {
   }
 
   /** Ends one {@link #hold()}, or the table's. */
-  void release() {
+  @Override
+  public void release() {
     if ((int) HOLDERS.getAndAdd(this, -1) == 1) {
       Unmapper.unmap(buffer);
       mappingCount.decrement();
     }
   }
 
-  /** Copies bytes out of the slab. The caller holds it and has checked the range. */
-  void copyTo(ByteBuffer target, int targetOffset, int offset, int length) {
-    target.put(targetOffset, buffer, offset, length);
+  @Override
+  public void copyTo(ByteBuffer target, int targetOffset, long address, int length)
+      throws IOException {
+    try {
+      target.put(targetOffset, buffer, (int) address, length);
+    } catch (InternalError e) {
+      // What the JVM makes of SIGBUS: the file has shrunk, or its memory has an error.
+      throw new IOException("the slab is no longer readable", e);
+    }
   }
 }

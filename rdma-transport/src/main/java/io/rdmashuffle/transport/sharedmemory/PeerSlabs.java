@@ -2,20 +2,21 @@ package io.rdmashuffle.transport.sharedmemory;
 
 import io.rdmashuffle.transport.PeerIdentity;
 import io.rdmashuffle.transport.ProcFileSystem;
+import io.rdmashuffle.transport.ProcessIdentity;
 import io.rdmashuffle.transport.SlabFile;
 import java.io.IOException;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The slabs of one peer that are mapped here, found by key. Each is mapped when it is first read.
- * Lookups take no lock: the table, open-addressed and never full, is replaced and not changed. A
- * peer has few slabs, so copying it costs nothing worth saving.
+ * The memory of one peer: its slabs that are mapped here, found by key, and its files. A slab is
+ * mapped when it is first read. Lookups take no lock: the table, open-addressed and never full, is
+ * replaced and not changed. A peer has few slabs, so copying it costs nothing worth saving.
  */
 final class PeerSlabs {
   private static final int INITIAL_CAPACITY = 16;
 
   private final PeerIdentity peer;
-  private final long pid;
+  private final ProcessIdentity process;
   private final LongAdder mappingCount;
 
   private volatile PeerSlab[] table = new PeerSlab[INITIAL_CAPACITY];
@@ -24,9 +25,9 @@ final class PeerSlabs {
   private int size;
   private boolean isClosed;
 
-  PeerSlabs(PeerIdentity peer, long pid, LongAdder mappingCount) {
+  PeerSlabs(PeerIdentity peer, ProcessIdentity process, LongAdder mappingCount) {
     this.peer = peer;
-    this.pid = pid;
+    this.process = process;
     this.mappingCount = mappingCount;
   }
 
@@ -44,6 +45,11 @@ final class PeerSlabs {
       slab.release();
     }
     return map(key);
+  }
+
+  /** A data file that the peer has open, opened for the caller, who releases it. */
+  PeerFile openFile(int key) throws IOException {
+    return new PeerFile(process, key, mappingCount);
   }
 
   synchronized void close() {
@@ -71,7 +77,9 @@ final class PeerSlabs {
     }
     PeerSlab slab =
         new PeerSlab(
-            key, SlabFile.map(ProcFileSystem.SYSTEM.descriptor(pid, key), peer), mappingCount);
+            key,
+            SlabFile.map(ProcFileSystem.SYSTEM.descriptor(process.pid(), key), peer),
+            mappingCount);
     slab.hold();
     replace(null, slab);
     return slab;

@@ -2,6 +2,7 @@ package io.rdmashuffle.transport.sharedmemory;
 
 import io.rdmashuffle.transport.Connection;
 import io.rdmashuffle.transport.FailureKind;
+import io.rdmashuffle.transport.FileWindow;
 import io.rdmashuffle.transport.PeerIdentity;
 import io.rdmashuffle.transport.ReadBatch;
 import io.rdmashuffle.transport.ReadListener;
@@ -22,6 +23,8 @@ import org.slf4j.LoggerFactory;
  * copies, lets go, and calls the listener, all in the calling thread. Once a slab is mapped this
  * allocates nothing and makes no system call. Only a listener's own offers wait, until it returns
  * (see {@link OfferQueue}). There is always room, so no offer is refused.
+ *
+ * <p>A data file is opened for each batch that reads from it, and read by the system.
  *
  * <p>Long copies go in pieces, so that a close, a deadline or a safepoint need not wait for them.
  */
@@ -117,20 +120,20 @@ final class SharedMemoryConnection implements Connection {
 
   /** Null when every read is done. The memory is let go before anybody is told. */
   private TransportException read(ReadBatch batch) {
-    PeerSlab slab = null;
+    PeerMemory memory = null;
     try {
       requireGoOn(batch);
       for (int i = 0; i < batch.size(); i++) {
         int key = batch.remoteKey(i);
-        if (slab == null || slab.key() != key) {
-          PeerSlab previous = slab;
-          slab = null;
+        if (memory == null || memory.key() != key) {
+          PeerMemory previous = memory;
+          memory = null;
           if (previous != null) {
             previous.release();
           }
-          slab = hold(key);
+          memory = hold(key, batch.remoteAddress(i));
         }
-        copy(slab, batch, i);
+        copy(memory, batch, i);
         // A later read must see memory no older than this one did.
         VarHandle.acquireFence();
       }
@@ -140,62 +143,61 @@ final class SharedMemoryConnection implements Connection {
       isOpen.set(false);
       return e;
     } finally {
-      if (slab != null) {
-        slab.release();
+      if (memory != null) {
+        memory.release();
       }
     }
   }
 
-  private PeerSlab hold(int key) throws TransportException {
+  private PeerMemory hold(int key, long address) throws TransportException {
     try {
-      return slabs.hold(key);
+      return FileWindow.isInFile(address) ? slabs.openFile(key) : slabs.hold(key);
     } catch (IOException e) {
       if (!isOpen()) {
         throw closed();
       }
       throw new TransportException(
           FailureKind.READ_FAILED,
-          "cannot map the slab with descriptor " + key + " of " + peer + ": " + e.getMessage(),
+          "cannot open the memory with descriptor " + key + " of " + peer + ": " + e.getMessage(),
           e);
     }
   }
 
-  private void copy(PeerSlab slab, ReadBatch batch, int index) throws TransportException {
+  private void copy(PeerMemory memory, ReadBatch batch, int index) throws TransportException {
     long address = batch.remoteAddress(index);
     int length = batch.length(index);
-    if (address < 0 || address > slab.length() - length) {
+    if (!memory.contains(address, length)) {
       throw new TransportException(
           FailureKind.READ_FAILED,
           "a read of "
               + length
               + " bytes at "
               + address
-              + " lies outside a slab of "
-              + slab.length()
-              + " bytes of "
+              + " lies outside the memory with descriptor "
+              + memory.key()
+              + " of "
               + peer);
     }
     ByteBuffer target = batch.localSlab(index).slab().buffer();
     int targetOffset = batch.localOffset(index);
-    int offset = (int) address;
     while (length > PIECE_LENGTH) {
-      copyPiece(slab, target, targetOffset, offset, PIECE_LENGTH);
+      copyPiece(memory, target, targetOffset, address, PIECE_LENGTH);
       requireGoOn(batch);
       targetOffset += PIECE_LENGTH;
-      offset += PIECE_LENGTH;
+      address += PIECE_LENGTH;
       length -= PIECE_LENGTH;
     }
-    copyPiece(slab, target, targetOffset, offset, length);
+    copyPiece(memory, target, targetOffset, address, length);
   }
 
-  private void copyPiece(PeerSlab slab, ByteBuffer target, int targetOffset, int offset, int length)
+  private void copyPiece(
+      PeerMemory memory, ByteBuffer target, int targetOffset, long address, int length)
       throws TransportException {
     try {
-      slab.copyTo(target, targetOffset, offset, length);
-    } catch (InternalError e) {
-      // What the JVM makes of SIGBUS: the file has shrunk, or its memory has an error.
+      memory.copyTo(target, targetOffset, address, length);
+    } catch (IOException e) {
       throw new TransportException(
-          FailureKind.READ_FAILED, "a slab of " + peer + " is no longer readable", e);
+          FailureKind.READ_FAILED, "memory of " + peer + " cannot be read: " + e.getMessage(), e);
     }
   }
 

@@ -24,10 +24,9 @@ final class SharedMemorySlab implements RegisteredSlab {
     return slab;
   }
 
-  /** Addresses are offsets within the slab. */
   @Override
   public long remoteAddress() {
-    return 0;
+    return slab.peerAddress();
   }
 
   @Override

@@ -26,7 +26,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>A peer is trusted as little as over a network. Its endpoint carries a proof made with its
  * token, the process it names must still be the one that made it, and every slab must carry a proof
- * before a byte of it is used.
+ * before a byte of it is used; a file counts only while the process that has it open still runs.
  */
 public final class SharedMemoryTransport implements Transport {
   static final int MAX_READ_LENGTH = 1 << 30;
@@ -117,8 +117,8 @@ public final class SharedMemoryTransport implements Transport {
         throw new TransportException(
             FailureKind.CONNECT_TIMEOUT, "no time was left to connect to " + peer);
       }
-      long pid = new PeerCheck(process, peer).pidOf(endpoint);
-      return CompletableFuture.completedFuture(connectTo(peer, pid));
+      ProcessIdentity owner = new PeerCheck(process, peer).processOf(endpoint);
+      return CompletableFuture.completedFuture(connectTo(peer, owner));
     } catch (TransportException e) {
       return CompletableFuture.failedFuture(e);
     }
@@ -151,11 +151,11 @@ public final class SharedMemoryTransport implements Transport {
     }
   }
 
-  private Connection connectTo(PeerIdentity peer, long pid) throws TransportException {
+  private Connection connectTo(PeerIdentity peer, ProcessIdentity owner) throws TransportException {
     SharedMemoryConnection connection =
         new SharedMemoryConnection(
             peer,
-            new PeerSlabs(peer, pid, counters.peerResources),
+            new PeerSlabs(peer, owner, counters.peerResources),
             counters,
             this::onConnectionClosed);
     counters.openConnections.increment();

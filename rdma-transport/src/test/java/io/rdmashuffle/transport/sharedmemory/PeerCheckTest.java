@@ -24,7 +24,7 @@ class PeerCheckTest {
 
   @Test
   void acceptsALivingProcess() throws Exception {
-    assertEquals(self.pid(), new PeerCheck(self, peer).pidOf(endpointOf(self)));
+    assertEquals(self, new PeerCheck(self, peer).processOf(endpointOf(self)));
   }
 
   @Test
@@ -85,7 +85,7 @@ class PeerCheckTest {
 
   private void assertRefused(byte[] endpoint, FailureKind kind, String reason) {
     TransportException failure =
-        assertThrows(TransportException.class, () -> new PeerCheck(self, peer).pidOf(endpoint));
+        assertThrows(TransportException.class, () -> new PeerCheck(self, peer).processOf(endpoint));
     assertEquals(kind, failure.kind());
     assertTrue(failure.getMessage().contains(reason), failure.getMessage());
     assertTrue(failure.getMessage().contains("executor 3 of app"), failure.getMessage());

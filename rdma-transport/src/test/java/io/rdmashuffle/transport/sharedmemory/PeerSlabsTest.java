@@ -45,7 +45,7 @@ class PeerSlabsTest {
   void open() throws Exception {
     factory = SlabFactories.open(directory, peer);
     assumeTrue(factory.shareable().isAvailable(), factory.shareable().cause());
-    slabs = new PeerSlabs(peer, ProcFileSystem.SYSTEM.self().pid(), mappingCount);
+    slabs = new PeerSlabs(peer, ProcFileSystem.SYSTEM.self(), mappingCount);
   }
 
   @AfterEach
@@ -123,7 +123,7 @@ class PeerSlabsTest {
   @Test
   void manyThreadsHoldWhileItIsClosed() throws Exception {
     for (int round = 0; round < 100; round++) {
-      PeerSlabs shared = new PeerSlabs(peer, ProcFileSystem.SYSTEM.self().pid(), mappingCount);
+      PeerSlabs shared = new PeerSlabs(peer, ProcFileSystem.SYSTEM.self(), mappingCount);
       int key = round == 0 ? create(1).descriptor() : created.get(0).descriptor();
       AtomicInteger wrong = new AtomicInteger();
       CountDownLatch started = new CountDownLatch(3);

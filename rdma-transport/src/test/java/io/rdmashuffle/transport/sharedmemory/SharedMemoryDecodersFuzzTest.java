@@ -46,7 +46,7 @@ final class SharedMemoryDecodersFuzzTest {
         .allocating(64 << 10, 16) // the one that passes is looked up in /proc
         .run(
             input -> {
-              assertEquals(self.pid(), check.pidOf(input));
+              assertEquals(self, check.processOf(input));
               assertArrayEquals(good, input);
               return true;
             });

@@ -122,7 +122,10 @@ class SharedMemoryProcessTest {
   void slabOfAnotherExecutorIsNotRead() throws Exception {
     PeerIdentity impostor = identity("owner", 3);
     PeerSlabs slabs =
-        new PeerSlabs(impostor, process.pid(), node.transport().counters().peerResources);
+        new PeerSlabs(
+            impostor,
+            SharedMemoryEndpoint.decode(process.endpoint()).process(),
+            node.transport().counters().peerResources);
     IOException failure = assertThrows(IOException.class, () -> slabs.hold(process.key(0)));
     assertTrue(failure.getMessage().contains("is not a slab of"), failure.getMessage());
   }
