@@ -1,13 +1,17 @@
 package io.rdmashuffle.store;
 
+import io.rdmashuffle.transport.FileWindow;
 import io.rdmashuffle.transport.SlabMemory;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 
 /**
  * A decoded and checked index block, or the slice of one for some partitions: which runs of the
- * owner's slabs hold a range of partitions. Immutable. {@link IndexHeader} has the layout.
+ * owner's slabs, or of files it has mapped, hold a range of partitions. Immutable. {@link
+ * IndexHeader} has the layout.
  */
 public final class IndexBlock {
   /** Heap bytes of the object and its array headers, rounded up. */
@@ -25,6 +29,7 @@ public final class IndexBlock {
   private final long[] extentStarts;
   private final int[] extentSlabIds;
   private final int[] extentOffsets;
+  private final List<SlabDescriptor> fileWindows;
 
   private IndexBlock(
       IndexHeader header,
@@ -33,7 +38,8 @@ public final class IndexBlock {
       long[] checksums,
       long[] extentStarts,
       int[] extentSlabIds,
-      int[] extentOffsets) {
+      int[] extentOffsets,
+      List<SlabDescriptor> fileWindows) {
     this.header = header;
     this.startPartition = startPartition;
     this.endPartition = startPartition + offsets.length - 1;
@@ -42,6 +48,7 @@ public final class IndexBlock {
     this.extentStarts = extentStarts;
     this.extentSlabIds = extentSlabIds;
     this.extentOffsets = extentOffsets;
+    this.fileWindows = fileWindows;
   }
 
   /**
@@ -113,23 +120,52 @@ public final class IndexBlock {
     long[] extentStarts = new long[extentCount + 1];
     int[] extentSlabIds = new int[extentCount];
     int[] extentOffsets = new int[extentCount];
+    List<SlabDescriptor> fileWindows = new ArrayList<>();
     for (int i = 0; i < extentCount; i++) {
-      int at = extentsPosition + IndexHeader.EXTENT_LENGTH * i;
+      int at = extentsPosition + header.extentStride() * i;
       long offset = in.getLong(at);
       long length = in.getLong(at + 8);
       int slabId = in.getInt(at + 16);
-      checkExtent(offset, length, slabId, in.getInt(at + 20), bounds);
+      int reserved = in.getInt(at + 20);
+      if (header.isInFiles()) {
+        checkWindow(offset, length, slabId, reserved);
+        fileWindows.add(ExtentKeys.decode(in, at, header.keysPerExtent()));
+      } else {
+        checkExtent(offset, length, slabId, reserved, bounds);
+      }
       extentStarts[i + 1] = extentStarts[i] + length;
       extentSlabIds[i] = slabId;
       extentOffsets[i] = (int) offset;
     }
     checkOffsets(header, startPartition, offsets, extentStarts[extentCount]);
     return new IndexBlock(
-        header, startPartition, offsets, checksums, extentStarts, extentSlabIds, extentOffsets);
+        header,
+        startPartition,
+        offsets,
+        checksums,
+        extentStarts,
+        extentSlabIds,
+        extentOffsets,
+        fileWindows);
   }
 
   public IndexHeader header() {
     return header;
+  }
+
+  /**
+   * The window of a file that an extent is.
+   *
+   * @return null when the block describes no such window; always when it is not {@linkplain
+   *     IndexHeader#isInFiles in files}
+   */
+  public SlabDescriptor fileWindow(int slabId) {
+    for (SlabDescriptor window : fileWindows) {
+      if (window.slabId() == slabId) {
+        return window;
+      }
+    }
+    return null;
   }
 
   /** First partition the block knows of. */
@@ -205,6 +241,32 @@ public final class IndexBlock {
       long[] offsets,
       long[] checksums,
       ExtentChain extents) {
+    int at = encodePartitions(out, position, header, offsets, checksums);
+    for (int i = 0; i < extents.size(); i++) {
+      putExtent(out, at, extents.offset(i), extents.usedLength(i), extents.slab(i).id());
+      at += header.extentStride();
+    }
+  }
+
+  /** As the other, with windows of files instead of extents in slabs. */
+  static void encode(
+      ByteBuffer out,
+      int position,
+      IndexHeader header,
+      long[] offsets,
+      long[] checksums,
+      List<SlabDescriptor> windows) {
+    int at = encodePartitions(out, position, header, offsets, checksums);
+    for (SlabDescriptor window : windows) {
+      putExtent(out, at, 0, window.length(), window.slabId());
+      ExtentKeys.encode(out, at, window.registrations());
+      at += header.extentStride();
+    }
+  }
+
+  /** Writes all that comes before the extents; returns where they begin. */
+  private static int encodePartitions(
+      ByteBuffer out, int position, IndexHeader header, long[] offsets, long[] checksums) {
     Generations.voidAt(out, position);
     out.putInt(position, IndexHeader.MAGIC);
     out.putInt(position + 4, IndexHeader.VERSION);
@@ -213,7 +275,7 @@ public final class IndexBlock {
     out.putLong(position + IndexHeader.MAP_TASK_ID_POSITION, header.mapTaskId());
     out.putInt(position + IndexHeader.EXTENT_COUNT_POSITION, header.extentCount());
     out.putShort(position + IndexHeader.ALGORITHM_POSITION, header.checksumAlgorithm().code());
-    out.putShort(position + IndexHeader.FLAGS_POSITION, (short) 0);
+    out.putShort(position + IndexHeader.KEYS_POSITION, (short) header.keysPerExtent());
     int at = position + header.offsetPosition(0);
     for (long offset : offsets) {
       out.putLong(at, offset);
@@ -223,13 +285,14 @@ public final class IndexBlock {
       out.putLong(at, checksum);
       at += Long.BYTES;
     }
-    for (int i = 0; i < extents.size(); i++) {
-      out.putLong(at, extents.offset(i));
-      out.putLong(at + 8, extents.usedLength(i));
-      out.putInt(at + 16, extents.slab(i).id());
-      out.putInt(at + 20, 0);
-      at += IndexHeader.EXTENT_LENGTH;
-    }
+    return at;
+  }
+
+  private static void putExtent(ByteBuffer out, int at, long offset, int length, int slabId) {
+    out.putLong(at, offset);
+    out.putLong(at + 8, length);
+    out.putInt(at + 16, slabId);
+    out.putInt(at + 20, 0);
   }
 
   private void checkRange(int start, int end) {
@@ -274,6 +337,26 @@ public final class IndexBlock {
               + " of "
               + slabLength
               + " bytes");
+    }
+  }
+
+  private static void checkWindow(long offset, long length, int slabId, int reserved)
+      throws CorruptIndexException {
+    if (offset != 0
+        || length < 1
+        || length > FileWindow.MAX_LENGTH
+        || slabId < 0
+        || slabId == Integer.MAX_VALUE
+        || reserved != 0) {
+      throw new CorruptIndexException(
+          "file window "
+              + slabId
+              + " offset="
+              + offset
+              + " length="
+              + length
+              + " reserved="
+              + reserved);
     }
   }
 

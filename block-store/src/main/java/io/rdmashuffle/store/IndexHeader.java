@@ -13,11 +13,17 @@ import java.nio.ByteOrder;
  *   8  generation (8); 0 while the block is being written and once it is void
  *  16  shuffle id (4), number of partitions n (4)
  *  24  map task id (8)
- *  32  number of extents e (4), checksum algorithm (2), flags, 0 (2)
+ *  32  number of extents e (4), checksum algorithm (2), keys per extent k (2)
  *  40  logical offsets of the partitions, and the end of the last (8 each, n + 1)
  *      checksums of the partitions (8 each, n), unless the algorithm is NONE
  *      extents: offset in the slab (8), length (8), slab id (4), 0 (4); 24 each, e
+ *        each followed by its keys: transport (8), address (8), key (4), 0 (4); 24 each, k
  * </pre>
+ *
+ * <p>Extents without keys lie in the owner's slabs, which it published. Extents with keys are
+ * {@link MappedOutput windows of files}, each a slab of its own that only this block describes:
+ * there is one for each output, here today and gone tomorrow, which would be too much for the
+ * driver.
  *
  * <p>A reader of few partitions of a large block reads the header first, then the ranges named by
  * the {@code …Position} methods together with the header again, and hands all to {@link
@@ -29,6 +35,8 @@ import java.nio.ByteOrder;
  * @param numPartitions partitions of the map output
  * @param extentCount runs of memory that hold its bytes
  * @param checksumAlgorithm what the checksums are
+ * @param keysPerExtent 0 when the extents lie in slabs; else they are windows of files, and so many
+ *     transports can read each
  */
 public record IndexHeader(
     long generation,
@@ -36,7 +44,8 @@ public record IndexHeader(
     long mapTaskId,
     int numPartitions,
     int extentCount,
-    ChecksumAlgorithm checksumAlgorithm) {
+    ChecksumAlgorithm checksumAlgorithm,
+    int keysPerExtent) {
   /** Bytes of the header. */
   public static final int LENGTH = 40;
 
@@ -56,7 +65,13 @@ public record IndexHeader(
   static final int MAP_TASK_ID_POSITION = 24;
   static final int EXTENT_COUNT_POSITION = 32;
   static final int ALGORITHM_POSITION = 36;
-  static final int FLAGS_POSITION = 38;
+  static final int KEYS_POSITION = 38;
+
+  /** Bytes of one key of an extent. */
+  static final int KEY_LENGTH = 24;
+
+  /** Most transports that an extent has keys of. */
+  static final int MAX_KEYS = 8;
 
   /**
    * Reads and checks a header, whoever may have written it.
@@ -94,27 +109,35 @@ public record IndexHeader(
     expect("shuffleId", in.getInt(position + SHUFFLE_ID_POSITION), shuffleId);
     expect("numPartitions", in.getInt(position + PARTITIONS_POSITION), numPartitions);
     expect("mapTaskId", in.getLong(position + MAP_TASK_ID_POSITION), mapTaskId);
-    expect("flags", in.getShort(position + FLAGS_POSITION), 0);
     short code = in.getShort(position + ALGORITHM_POSITION);
     ChecksumAlgorithm algorithm = ChecksumAlgorithm.ofCode(code);
     if (algorithm == null) {
       throw new CorruptIndexException("checksumAlgorithm=" + code + " is unknown");
     }
     int extentCount = in.getInt(position + EXTENT_COUNT_POSITION);
-    if (numPartitions < 0 || extentCount < 0) {
+    int keys = in.getShort(position + KEYS_POSITION);
+    if (numPartitions < 0 || extentCount < 0 || keys < 0 || keys > MAX_KEYS) {
       throw new CorruptIndexException(
-          "numPartitions=" + numPartitions + " extentCount=" + extentCount);
+          "numPartitions=" + numPartitions + " extentCount=" + extentCount + " keys=" + keys);
     }
-    expect("length", location.length(), blockLength(numPartitions, extentCount, algorithm));
-    return new IndexHeader(generation, shuffleId, mapTaskId, numPartitions, extentCount, algorithm);
+    IndexHeader header =
+        new IndexHeader(
+            generation, shuffleId, mapTaskId, numPartitions, extentCount, algorithm, keys);
+    expect("length", location.length(), header.blockLength());
+    return header;
   }
 
-  /** Bytes of a whole block. */
-  static long blockLength(int numPartitions, int extentCount, ChecksumAlgorithm algorithm) {
+  /** Bytes of the whole block. */
+  long blockLength() {
     return LENGTH
         + Long.BYTES * (numPartitions + 1L)
-        + (algorithm == ChecksumAlgorithm.NONE ? 0 : Long.BYTES * (long) numPartitions)
-        + EXTENT_LENGTH * (long) extentCount;
+        + (hasChecksums() ? Long.BYTES * (long) numPartitions : 0)
+        + (long) extentStride() * extentCount;
+  }
+
+  /** Bytes of an extent and its keys. */
+  int extentStride() {
+    return EXTENT_LENGTH + KEY_LENGTH * keysPerExtent;
   }
 
   /**
@@ -140,9 +163,14 @@ public record IndexHeader(
     return checksumPosition(numPartitions);
   }
 
-  /** Bytes of all extents. */
+  /** Bytes of all extents and their keys. */
   public int extentsLength() {
-    return EXTENT_LENGTH * extentCount;
+    return extentStride() * extentCount;
+  }
+
+  /** Whether the extents are windows of files, which come and go, and not parts of slabs. */
+  public boolean isInFiles() {
+    return keysPerExtent > 0;
   }
 
   /** Whether the block holds a checksum for each partition. */

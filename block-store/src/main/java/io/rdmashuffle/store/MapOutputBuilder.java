@@ -225,9 +225,9 @@ public final class MapOutputBuilder implements AutoCloseable {
     freeUnusedExtents();
     IndexHeader header =
         new IndexHeader(
-            Generations.VOID, shuffleId, mapTaskId, numPartitions, extents.size(), algorithm);
+            Generations.VOID, shuffleId, mapTaskId, numPartitions, extents.size(), algorithm, 0);
     ExtentChain chain = new ExtentChain(extents, length);
-    long indexLength = IndexHeader.blockLength(numPartitions, extents.size(), algorithm);
+    long indexLength = header.blockLength();
     Extent tail = extents.isEmpty() ? null : extents.get(extents.size() - 1);
     int indexOffset = alignLong(position);
     Extent indexExtent = tail;

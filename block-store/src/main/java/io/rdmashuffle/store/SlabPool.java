@@ -2,20 +2,16 @@ package io.rdmashuffle.store;
 
 import io.rdmashuffle.transport.Access;
 import io.rdmashuffle.transport.Deadline;
-import io.rdmashuffle.transport.RegisteredSlab;
 import io.rdmashuffle.transport.SlabFactory;
 import io.rdmashuffle.transport.SlabMemory;
 import io.rdmashuffle.transport.Transport;
-import io.rdmashuffle.transport.TransportException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -58,8 +54,7 @@ public final class SlabPool implements AutoCloseable {
 
   private final String name;
   private final SlabFactory factory;
-  private final List<Transport> transports;
-  private final Access access;
+  private final SlabRegistrar registrar;
   private final long budgetBytes;
   private final int slabLength;
   private final LongSupplier nanoClock;
@@ -67,7 +62,6 @@ public final class SlabPool implements AutoCloseable {
 
   // Guarded by creationLock.
   private final ReentrantLock creationLock = new ReentrantLock();
-  private final Set<Transport> refusalsLogged = new HashSet<>();
   private long backoffNs;
   private long retryNs;
 
@@ -75,7 +69,7 @@ public final class SlabPool implements AutoCloseable {
   private final Object lock = new Object();
   private final Map<Integer, Slab> slabs = new HashMap<>();
   private final FreeExtents free = new FreeExtents();
-  private final Quarantine quarantine;
+  private final Quarantine<Extent> quarantine;
   private long slabBytes;
   private long allocatedBytes;
   private int allocatedExtents;
@@ -131,11 +125,10 @@ public final class SlabPool implements AutoCloseable {
     }
     this.name = Objects.requireNonNull(name, "name");
     this.factory = Objects.requireNonNull(factory, "factory");
-    this.transports = transports.stream().filter(t -> t.availability().isAvailable()).toList();
-    this.access = Objects.requireNonNull(access, "access");
+    this.registrar = new SlabRegistrar("pool " + name, transports, access);
     this.budgetBytes = budgetBytes;
     this.slabLength = slabLength;
-    this.quarantine = new Quarantine(quarantineNs);
+    this.quarantine = new Quarantine<>(quarantineNs);
     this.nanoClock = nanoClock;
   }
 
@@ -289,7 +282,7 @@ public final class SlabPool implements AutoCloseable {
         extent.state = Extent.State.GONE;
       } else {
         extent.state = Extent.State.LINGERING;
-        quarantine.add(extent, nowNs);
+        quarantine.add(extent, extent.length(), nowNs);
         // Else a pool with room to spare would remember every extent there ever was.
         reclaimSome(nowNs);
       }
@@ -542,7 +535,7 @@ public final class SlabPool implements AutoCloseable {
       return false;
     }
     backoffNs = 0;
-    add(new Slab(memory, transports, register(memory)));
+    add(registrar.register(memory));
     return true;
   }
 
@@ -561,34 +554,6 @@ public final class SlabPool implements AutoCloseable {
           failure.toString());
     } else {
       LOG.debug("Pool {} still cannot have a slab of {} bytes", name, length, failure);
-    }
-  }
-
-  private RegisteredSlab[] register(SlabMemory memory) {
-    RegisteredSlab[] registrations = new RegisteredSlab[transports.size()];
-    for (int i = 0; i < registrations.length; i++) {
-      Transport transport = transports.get(i);
-      try {
-        registrations[i] = transport.register(memory, access);
-      } catch (TransportException e) {
-        onRefused(transport, memory, null, e.getMessage());
-      } catch (RuntimeException e) {
-        onRefused(transport, memory, e, e.toString());
-      }
-    }
-    return registrations;
-  }
-
-  /** The slab is as good as ever for the other transports and for TCP. */
-  private void onRefused(Transport transport, SlabMemory memory, Throwable bug, String reason) {
-    if (refusalsLogged.add(transport)) {
-      LOG.warn(
-          "Transport {} refused to register {} of pool {}, which cannot be read over it: {}",
-          transport.name(),
-          memory,
-          name,
-          reason,
-          bug);
     }
   }
 

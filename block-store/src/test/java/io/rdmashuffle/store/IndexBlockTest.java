@@ -3,6 +3,7 @@ package io.rdmashuffle.store;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -29,6 +30,37 @@ class IndexBlockTest {
     assertEquals(List.of("1:4096+4000", "2:8192+1000"), pieces(block, 0, 3));
     assertEquals(List.of(), pieces(block, 3, 3));
     assertEquals(IndexBytes.GENERATION, IndexHeader.generationOf(IndexBytes.small().at(8), 8));
+  }
+
+  @Test
+  void aFileComesWithItsKeys() throws Exception {
+    IndexBlock block = IndexBytes.inFile().decode();
+    assertEquals(List.of("77:0+100"), pieces(block, 0, 1));
+    assertEquals(List.of("77:100+4900"), pieces(block, 1, 3));
+    assertEquals(
+        new SlabDescriptor(
+            77,
+            5000,
+            List.of(
+                new SlabDescriptor.Registration("shm", 1003, -3),
+                new SlabDescriptor.Registration("rdma", 1004, -4))),
+        block.fileWindow(77));
+    assertNull(block.fileWindow(1), "it knows of no slab");
+    assertNull(IndexBytes.small().decode().fileWindow(1));
+  }
+
+  @Test
+  void aWindowThatIsNotTheWholeOfOneIsCorrupt() {
+    for (long[] wrong :
+        new long[][] {{1, 5000, 77, 0}, {0, 0, 77, 0}, {0, 5000, -1, 0}, {0, 5000, 77, 1}}) {
+      IndexBytes bytes = IndexBytes.inFile();
+      bytes.extents[0] = wrong;
+      CorruptIndexException failure = assertThrows(CorruptIndexException.class, bytes::decode);
+      assertTrue(failure.getMessage().contains("file window"), failure.getMessage());
+    }
+    IndexBytes tooLong = IndexBytes.inFile();
+    tooLong.extents[0][1] = (1L << 30) + 1;
+    assertThrows(CorruptIndexException.class, tooLong::decode);
   }
 
   @Test
@@ -234,8 +266,10 @@ class IndexBlockTest {
   }
 
   @Test
-  void unknownFlagsAreCorrupt() {
-    assertCorrupt(bytes -> bytes.flags = 1, "flags");
+  void keysThatAreNotThereOrTooManyAreCorrupt() {
+    assertCorrupt(bytes -> bytes.keysPerExtent = 1, "length");
+    assertCorrupt(bytes -> bytes.keysPerExtent = 9, "keys=9");
+    assertCorrupt(bytes -> bytes.keysPerExtent = -1, "keys=-1");
   }
 
   @Test

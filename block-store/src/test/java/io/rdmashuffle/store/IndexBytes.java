@@ -2,6 +2,8 @@ package io.rdmashuffle.store;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** An index block written out by hand from the layout in design, independently of the codec. */
 final class IndexBytes {
@@ -17,11 +19,12 @@ final class IndexBytes {
   long mapTaskId = MAP_TASK_ID;
   int extentCount;
   int algorithm;
-  int flags;
+  int keysPerExtent;
   long[] offsets;
   long[] checksums = {};
   // Offset in slab, length, slab id, reserved.
   long[][] extents;
+  String[] keys = {};
 
   /** Three partitions of 100, 0 and 4900 bytes in two extents. */
   static IndexBytes small() {
@@ -39,8 +42,18 @@ final class IndexBytes {
     return this;
   }
 
+  /** The same partitions in a file that is read over two transports. */
+  static IndexBytes inFile() {
+    IndexBytes bytes = small();
+    bytes.extents = new long[][] {{0, 5000, 77, 0}};
+    bytes.extentCount = 1;
+    bytes.keysPerExtent = 2;
+    bytes.keys = new String[] {"shm", "rdma"};
+    return bytes;
+  }
+
   int length() {
-    return 40 + 8 * (offsets.length + checksums.length) + 24 * extents.length;
+    return 40 + 8 * (offsets.length + checksums.length) + (24 + 24 * keys.length) * extents.length;
   }
 
   IndexLocation location() {
@@ -52,7 +65,10 @@ final class IndexBytes {
     ByteBuffer out = ByteBuffer.allocate(position + length()).order(ByteOrder.LITTLE_ENDIAN);
     out.position(position);
     out.putInt(magic).putInt(version).putLong(generation).putInt(shuffleId).putInt(numPartitions);
-    out.putLong(mapTaskId).putInt(extentCount).putShort((short) algorithm).putShort((short) flags);
+    out.putLong(mapTaskId)
+        .putInt(extentCount)
+        .putShort((short) algorithm)
+        .putShort((short) keysPerExtent);
     for (long offset : offsets) {
       out.putLong(offset);
     }
@@ -61,6 +77,10 @@ final class IndexBytes {
     }
     for (long[] extent : extents) {
       out.putLong(extent[0]).putLong(extent[1]).putInt((int) extent[2]).putInt((int) extent[3]);
+      for (String key : keys) {
+        out.put(Arrays.copyOf(key.getBytes(StandardCharsets.US_ASCII), 8));
+        out.putLong(1000 + key.length()).putInt(-key.length()).putInt(0);
+      }
     }
     return out.order(ByteOrder.BIG_ENDIAN).rewind();
   }

@@ -251,7 +251,7 @@ class MapOutputBuilderTest {
   @Test
   void theLastByteOfTheBudgetCanBeUsed() throws Exception {
     open(2 * MIB, MIB);
-    int indexLength = (int) IndexHeader.blockLength(1, 2, ChecksumAlgorithm.NONE);
+    long indexLength = new IndexHeader(1, 1, 1, 1, 2, ChecksumAlgorithm.NONE, 0).blockLength();
     int length = (int) pool.capacityBytes() - 128;
     assertTrue(indexLength <= 128);
     MapOutputBuilder builder = store.begin(1, 1, 1);
