@@ -14,6 +14,8 @@ public final class BlockStoreConfig {
   private final Optional<Durability> durability;
   private final long writeBehindSizeBytes;
   private final long writeBehindTimeoutNs;
+  private final int filesMaxRegions;
+  private final long filesMaxSizeBytes;
 
   BlockStoreConfig(ConfigReader reader) {
     memorySizeBytes =
@@ -28,6 +30,8 @@ public final class BlockStoreConfig {
     durability = reader.get(ConfigKeys.DURABILITY);
     writeBehindSizeBytes = reader.get(ConfigKeys.WRITE_BEHIND_SIZE).bytes();
     writeBehindTimeoutNs = reader.get(ConfigKeys.WRITE_BEHIND_TIMEOUT).toNanos();
+    filesMaxRegions = reader.get(ConfigKeys.FILES_MAX_REGIONS);
+    filesMaxSizeBytes = reader.get(ConfigKeys.FILES_MAX_SIZE).bytes();
   }
 
   /**
@@ -75,5 +79,15 @@ public final class BlockStoreConfig {
   /** Returns how long a task waits for the background writer to make room, up to 10 min. */
   public long writeBehindTimeoutNs() {
     return writeBehindTimeoutNs;
+  }
+
+  /** Returns how many windows of files may be read one-sided, up to 32,768; 0 for none. */
+  public int filesMaxRegions() {
+    return filesMaxRegions;
+  }
+
+  /** Returns the bytes of files that may be read one-sided, up to 16 TiB; 0 for none. */
+  public long filesMaxSizeBytes() {
+    return filesMaxSizeBytes;
   }
 }

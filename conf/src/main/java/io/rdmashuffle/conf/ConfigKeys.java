@@ -179,6 +179,31 @@ public final class ConfigKeys {
                   + " its files itself. A short wait lets one thread write one file after the other;"
                   + " a long one leaves a processor idle.");
 
+  /** See {@link BlockStoreConfig#filesMaxRegions()}. */
+  public static final ConfigKey<Integer> FILES_MAX_REGIONS =
+      integer("files.maxRegions")
+          .defaultsTo("512")
+          .between("0", "32768")
+          .since("0.1")
+          .doc(
+              "Files of map outputs, per executor, that other executors read one-sided: mapped, kept"
+                  + " open, and registered with the RDMA device if there is one. A file over 1g"
+                  + " counts once for each gibibyte. Those beyond come over TCP. The default leaves"
+                  + " most of a limit of 4,096 open files to Spark. `0`: files come over TCP only.");
+
+  /** See {@link BlockStoreConfig#filesMaxSizeBytes()}. */
+  public static final ConfigKey<DataSize> FILES_MAX_SIZE =
+      dataSize("files.maxSize")
+          .defaultsTo("8g")
+          .between("0", "16t")
+          .since("0.1")
+          .doc(
+              "Bytes of the files of `files.maxRegions`, per executor. Over shared memory this takes"
+                  + " no memory but what the page cache has anyway. With an RDMA device the files stay"
+                  + " in memory while they are registered: it is then lowered, and says so in the"
+                  + " log, to what the container and the overhead leave. `0`: files come over TCP"
+                  + " only.");
+
   // ---- Deadlines
 
   /** See {@link TransportConfig#connectTimeoutNs()}. */
@@ -450,7 +475,14 @@ public final class ConfigKeys {
                   MEMORY_QUARANTINE,
                   MEMORY_RECEIVE_SIZE,
                   INDEX_CACHE_SIZE)),
-          new Section("Durability", List.of(DURABILITY, WRITE_BEHIND_SIZE, WRITE_BEHIND_TIMEOUT)),
+          new Section(
+              "Durability",
+              List.of(
+                  DURABILITY,
+                  WRITE_BEHIND_SIZE,
+                  WRITE_BEHIND_TIMEOUT,
+                  FILES_MAX_REGIONS,
+                  FILES_MAX_SIZE)),
           new Section(
               "Deadlines",
               List.of(

@@ -55,6 +55,8 @@ class RdmaShuffleConfTest {
     expected.put("blockStore.durability", Optional.empty());
     expected.put("blockStore.writeBehindSizeBytes", 256 * MIB);
     expected.put("blockStore.writeBehindTimeoutNs", seconds(1));
+    expected.put("blockStore.filesMaxRegions", 512);
+    expected.put("blockStore.filesMaxSizeBytes", 8192 * MIB);
     expected.put("shuffle.allowCleartext", false);
     expected.put("shuffle.verifyChecksums", false);
     expected.put("shuffle.indexCacheSizeBytes", 64 * MIB);
@@ -86,6 +88,8 @@ class RdmaShuffleConfTest {
     settings.put("durability", "Memory-and-disk");
     settings.put("writeBehind.size", "1g");
     settings.put("writeBehind.timeout", "2s");
+    settings.put("files.maxRegions", "64");
+    settings.put("files.maxSize", "3g");
     settings.put("connect.timeout", "4s");
     settings.put("read.timeout", "20s");
     settings.put("locate.timeout", "5s");
@@ -139,6 +143,8 @@ class RdmaShuffleConfTest {
     expected.put("blockStore.durability", Optional.of(Durability.MEMORY_AND_DISK));
     expected.put("blockStore.writeBehindSizeBytes", GIB);
     expected.put("blockStore.writeBehindTimeoutNs", seconds(2));
+    expected.put("blockStore.filesMaxRegions", 64);
+    expected.put("blockStore.filesMaxSizeBytes", 3072 * MIB);
     expected.put("shuffle.allowCleartext", true);
     expected.put("shuffle.verifyChecksums", true);
     expected.put("shuffle.indexCacheSizeBytes", 0L);

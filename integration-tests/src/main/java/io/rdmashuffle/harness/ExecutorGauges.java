@@ -26,8 +26,9 @@ public final class ExecutorGauges {
   }
 
   /**
-   * Waits until no slab and no receive buffer is lent any more. Spark unregisters shuffles once
-   * nobody refers to them, so the driver's garbage is collected meanwhile.
+   * Waits until no slab and no receive buffer is lent any more, and no file mapped. Spark
+   * unregisters shuffles once nobody refers to them, so the driver's garbage is collected
+   * meanwhile.
    *
    * @throws IllegalStateException when something stays lent though no job runs
    */
@@ -47,6 +48,6 @@ public final class ExecutorGauges {
   }
 
   private static long lentBytes(Map<String, Long> gauges) {
-    return gauges.get("slabBytesLent") + gauges.get("receiveBytesLent");
+    return gauges.get("slabBytesLent") + gauges.get("receiveBytesLent") + gauges.get("mappedBytes");
   }
 }

@@ -15,6 +15,7 @@ import io.rdmashuffle.spark.tier.SparkFiles;
 import io.rdmashuffle.spark.write.DirectWriters;
 import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.IndexBlockCache;
+import io.rdmashuffle.store.MappedOutputs;
 import io.rdmashuffle.store.ReceivePool;
 import io.rdmashuffle.store.SlabPool;
 import io.rdmashuffle.store.SlabPoolGauges;
@@ -25,6 +26,7 @@ import io.rdmashuffle.transport.SlabFactories;
 import io.rdmashuffle.transport.SlabFactory;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.SortedSet;
 import java.util.concurrent.CompletableFuture;
@@ -45,6 +47,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class ExecutorRuntime implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ExecutorRuntime.class);
+
+  /** Index blocks of files: 512 of them with 1,000 partitions and checksums. */
+  private static final long FILE_INDEX_BYTES = 8 << 20;
 
   private final RdmaShuffleConf conf;
   private final String executorId;
@@ -109,11 +114,16 @@ public final class ExecutorRuntime implements AutoCloseable {
             sparkConf,
             executorId,
             ClientSettings.withTimeout(Duration.ofNanos(conf.shuffle().locateTimeoutNs())));
+    MappedOutputs mapped = mappedOutputs(slabs, fileLimits(storeConfig, sparkConf, budget));
     publisher =
-        new Publisher(directory, store.pool(), Duration.ofNanos(conf.shuffle().publishTimeoutNs()));
+        new Publisher(
+            directory,
+            List.of(store.pool(), mapped.indexPool()),
+            Duration.ofNanos(conf.shuffle().publishTimeoutNs()));
     tiers =
         new OutputTiers(
             store,
+            mapped,
             new SparkFiles(sparkConf, executorId, sparkResolver),
             publisher,
             durability,
@@ -123,6 +133,7 @@ public final class ExecutorRuntime implements AutoCloseable {
                 SparkSettings.hasShuffleService(sparkConf)));
     writers = new DirectWriters(tiers, sparkConf, env.blockManager(), env.serializerManager());
     threads = new RuntimeThreads(receivePool);
+    threads.every(Duration.ofSeconds(1), tiers::sweep);
     client =
         new OneSidedBlockStoreClient(
             env.blockManager().blockStoreClient(),
@@ -200,7 +211,7 @@ public final class ExecutorRuntime implements AutoCloseable {
 
   private static long budgetBytes(BlockStoreConfig storeConfig, SparkConf sparkConf) {
     MemoryRoom room = MemoryRoom.onThisMachine(storeConfig.memoryDir(), sparkConf);
-    long sparkBytes = Runtime.getRuntime().maxMemory() + MemoryRoom.offHeapBytes(sparkConf);
+    long sparkBytes = sparkBytes(sparkConf);
     if (storeConfig.memorySizeBytes().isPresent()) {
       long bytes = storeConfig.memorySizeBytes().getAsLong();
       MemoryBudget.check(bytes, room, sparkBytes, storeConfig.receiveSizeBytes());
@@ -216,6 +227,47 @@ public final class ExecutorRuntime implements AutoCloseable {
       LOG.info(message, budget.bytes() >> 20, budget.explanation());
     }
     return budget.bytes();
+  }
+
+  private static long sparkBytes(SparkConf sparkConf) {
+    return Runtime.getRuntime().maxMemory() + MemoryRoom.offHeapBytes(sparkConf);
+  }
+
+  private MappedOutputs mappedOutputs(SlabFactory slabs, MappedOutputs.Limits limits) {
+    Duration quarantine = Duration.ofNanos(conf.blockStore().quarantineNs());
+    SlabPool indexPool =
+        new SlabPool(
+            "file indexes",
+            slabs,
+            transports.available(),
+            Access.REMOTE_READ,
+            FILE_INDEX_BYTES,
+            (int) Math.min(FILE_INDEX_BYTES, conf.blockStore().slabSizeBytes()),
+            quarantine);
+    return new MappedOutputs(indexPool, transports.available(), limits, quarantine);
+  }
+
+  /** Files that are registered with a device stay in memory, which must have room for them. */
+  private MappedOutputs.Limits fileLimits(
+      BlockStoreConfig storeConfig, SparkConf sparkConf, long budget) {
+    long bytes = storeConfig.filesMaxSizeBytes();
+    if (transports.keepFilesInMemory()) {
+      long left =
+          MemoryBudget.leftForFiles(
+              MemoryRoom.onThisMachine(storeConfig.memoryDir(), sparkConf),
+              sparkBytes(sparkConf),
+              storeConfig.receiveSizeBytes(),
+              budget);
+      if (left < bytes) {
+        LOG.info(
+            "spark.shuffle.rdma.files.maxSize is {} MiB instead of {}: no more memory is left for"
+                + " files that are registered",
+            left >> 20,
+            bytes >> 20);
+        bytes = left;
+      }
+    }
+    return new MappedOutputs.Limits(storeConfig.filesMaxRegions(), bytes);
   }
 
   /** How blocks are fetched over TCP, from executors or from the shuffle service of their hosts. */

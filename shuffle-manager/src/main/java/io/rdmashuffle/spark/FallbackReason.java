@@ -41,8 +41,9 @@ public enum FallbackReason {
   CHECKSUM_MISMATCH("check the memory of both hosts; Spark fetches the block again"),
   /** What was read as an index block is not one: corrupt or hostile. */
   BAD_INDEX("check the memory of that host, and that all executors run one version of the jar"),
-  /** The map output lies in Spark's files, not in registered memory. */
-  FILE_TIER("raise spark.shuffle.rdma.memory.size to keep outputs in memory"),
+  /** The map output lies in one of Spark's files that is not registered. */
+  FILE_TIER(
+      "raise spark.shuffle.rdma.files.maxRegions and files.maxSize, or memory.size to keep outputs in memory"),
   /** Receive buffers did not become free before the deadline. */
   NO_RECEIVE_BUFFER(
       "raise spark.shuffle.rdma.memory.receiveSize, or make room in spark.shuffle.rdma.memory.dir"),

@@ -105,6 +105,20 @@ record MemoryBudget(long bytes, String explanation) {
         "receive buffers");
   }
 
+  /**
+   * How many bytes of files may stay in memory beside Spark's, receive buffers and map outputs.
+   *
+   * @param sparkBytes as in {@link #check}
+   * @return a quarter of the host's memory at most
+   */
+  static long leftForFiles(MemoryRoom room, long sparkBytes, long receiveBytes, long memoryBytes) {
+    long taken = JVM_OVERHEAD_BYTES + receiveBytes + memoryBytes;
+    long inContainer = room.of(Limit.CONTAINER).orElse(Long.MAX_VALUE) - sparkBytes - taken;
+    long inOverhead = room.of(Limit.OVERHEAD).orElse(Long.MAX_VALUE) - taken;
+    long onHost = room.of(Limit.HOST_AVAILABLE).orElse(Long.MAX_VALUE) / 4;
+    return Math.max(0, Math.min(onHost, Math.min(inContainer, inOverhead)));
+  }
+
   private static void refuseAbove(
       long bytes, OptionalLong limit, long takenBytes, String what, String takenBy) {
     if (limit.isPresent() && bytes > limit.getAsLong() - takenBytes) {

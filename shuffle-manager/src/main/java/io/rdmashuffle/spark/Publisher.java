@@ -4,22 +4,18 @@ import io.rdmashuffle.spark.directory.DirectoryClient;
 import io.rdmashuffle.spark.directory.DirectoryException;
 import io.rdmashuffle.spark.directory.ExecutorRecord;
 import io.rdmashuffle.spark.directory.OutputRecord;
-import io.rdmashuffle.spark.directory.SlabKey;
 import io.rdmashuffle.spark.directory.SlabRecord;
 import io.rdmashuffle.spark.tier.Announcer;
 import io.rdmashuffle.store.IndexLocation;
-import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.store.SlabDescriptor;
 import io.rdmashuffle.store.SlabPool;
-import io.rdmashuffle.store.SlabTable;
 import io.rdmashuffle.transport.Deadline;
 import io.rdmashuffle.transport.PeerIdentity;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,21 +34,25 @@ final class Publisher implements Announcer {
   private static final int MAX_LOGGED = 20;
 
   private final DirectoryClient directory;
-  private final SlabPool pool;
+  private final List<SlabPool> pools;
   private final Duration timeout;
   private final LongAdder failures = new LongAdder();
 
-  /** How many of the pool's slabs, in order of creation, the driver has acknowledged. */
-  private final AtomicInteger slabsKnown = new AtomicInteger();
+  /** How many slabs of each pool, in order of creation, the driver has acknowledged. */
+  private final AtomicIntegerArray slabsKnown;
 
   /** Set once, before any output is published. */
   private volatile ExecutorRecord executor;
 
   private volatile boolean isRegistered;
 
-  Publisher(DirectoryClient directory, SlabPool pool, Duration timeout) {
+  /**
+   * @param pools whose slabs hold what is published
+   */
+  Publisher(DirectoryClient directory, List<SlabPool> pools, Duration timeout) {
     this.directory = directory;
-    this.pool = pool;
+    this.pools = pools;
+    slabsKnown = new AtomicIntegerArray(pools.size());
     this.timeout = timeout;
   }
 
@@ -75,12 +75,11 @@ final class Publisher implements Announcer {
   }
 
   @Override
-  public boolean publish(MapOutput output) {
-    IndexLocation location = output.location();
+  public boolean publish(int shuffleId, long mapTaskId, IndexLocation location) {
     return publish(
         new OutputRecord(
-            output.shuffleId(),
-            output.mapTaskId(),
+            shuffleId,
+            mapTaskId,
             location.slabId(),
             location.offset(),
             location.length(),
@@ -96,30 +95,23 @@ final class Publisher implements Announcer {
     if (!ensureRegistered()) {
       return true;
     }
-    SlabTable table = pool.slabTable();
-    int known = slabsKnown.get();
+    int[] slabCounts = new int[pools.size()];
     List<SlabRecord> added = new ArrayList<>();
-    for (SlabDescriptor slab : table.slabs().subList(known, table.slabs().size())) {
-      added.add(slabRecord(slab));
+    for (int i = 0; i < slabCounts.length; i++) {
+      List<SlabDescriptor> slabs = pools.get(i).slabTable().slabs();
+      slabCounts[i] = slabs.size();
+      slabs.stream().skip(slabsKnown.get(i)).map(SlabRecord::of).forEach(added::add);
     }
     Outcome outcome =
         attempt(
             "map output " + record.mapTaskId() + " of shuffle " + record.shuffleId(),
             deadline -> directory.publish(record, added, deadline));
     if (outcome == Outcome.DONE) {
-      slabsKnown.accumulateAndGet(table.slabs().size(), Math::max);
+      for (int i = 0; i < slabCounts.length; i++) {
+        slabsKnown.accumulateAndGet(i, slabCounts[i], Math::max);
+      }
     }
     return outcome != Outcome.NOT_WANTED;
-  }
-
-  private static SlabRecord slabRecord(SlabDescriptor slab) {
-    Map<String, SlabKey> keys = new HashMap<>();
-    for (SlabDescriptor.Registration registration : slab.registrations()) {
-      keys.put(
-          registration.transport(),
-          new SlabKey(registration.remoteAddress(), registration.remoteKey()));
-    }
-    return new SlabRecord(slab.slabId(), slab.length(), keys);
   }
 
   private interface Call {

@@ -92,6 +92,11 @@ final class Transports implements AutoCloseable {
     return available;
   }
 
+  /** Whether one of them keeps what is registered with it in memory. */
+  boolean keepFilesInMemory() {
+    return available.stream().anyMatch(transport -> transport.name().equals("rdma"));
+  }
+
   /** Why a peer that no available transport reaches is read over TCP. */
   FallbackReason whyNone() {
     return whyNone;

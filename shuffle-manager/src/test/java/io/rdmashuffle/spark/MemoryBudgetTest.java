@@ -123,6 +123,22 @@ final class MemoryBudgetTest {
     }
   }
 
+  /** HEAP is 1024 MiB, RECEIVE 256, the JVM's overhead 512; map outputs take 100 here. */
+  @ParameterizedTest
+  @CsvSource({
+    "CONTAINER, 4096, 2204",
+    "CONTAINER, 1500, 0",
+    "OVERHEAD, 2048, 1180",
+    "HOST_AVAILABLE, 2000, 500",
+    "TMPFS_FREE, 1, 2097152",
+  })
+  void filesMayStayInMemoryAsFarAsTheLimitsLeaveRoom(Limit limit, long limitMib, long leftMib) {
+    Map<Limit, Long> limits = new EnumMap<>(Map.of(Limit.HOST_AVAILABLE, 8L << 40));
+    limits.put(limit, limitMib * MIB);
+    MemoryRoom room = new MemoryRoom(limits);
+    assertEquals(leftMib * MIB, MemoryBudget.leftForFiles(room, HEAP, RECEIVE, 100 * MIB));
+  }
+
   @Test
   void whatIsFreeAtTheMomentRefusesNothing() {
     MemoryBudget.check(4096 * MIB, room(1, 1, -1), HEAP, RECEIVE);

@@ -135,7 +135,13 @@ class LeakTest {
   void slabsRegistrationsAndConnectionsAreAsBefore() {
     after.forEach(
         (who, holdings) ->
-            List.of("slabs", "slabBytes", "receiveSlabBytes", "shm.slabs", "shm.connections")
+            List.of(
+                    "slabs",
+                    "slabBytes",
+                    "receiveSlabBytes",
+                    "mappedRegions",
+                    "shm.slabs",
+                    "shm.connections")
                 .forEach(gauge -> assertSameGauge(who, gauge)));
   }
 

@@ -52,8 +52,11 @@ class MemoryHeldTest {
         samples.add(ExecutorMemory.of(cluster));
       }
       Map<String, Long> gauges = cluster.totals().gauges();
-      long slabs = gauges.get("slabBytes") + gauges.get("receiveSlabBytes");
-      assertTrue(slabs <= 2 * (64 + 32) * MIB, gauges::toString);
+      long slabs =
+          gauges.get("slabBytes")
+              + gauges.get("receiveSlabBytes")
+              + gauges.get("mappedIndexSlabBytes");
+      assertTrue(slabs <= 2 * (64 + 32 + 8) * MIB, gauges::toString);
       // Spark itself and the JVM share a few pages of tmpfs, too.
       long shared = most(samples, ExecutorMemory::shared);
       assertTrue(shared <= slabs + MIB, () -> shared + " of shared memory, slabs " + slabs);

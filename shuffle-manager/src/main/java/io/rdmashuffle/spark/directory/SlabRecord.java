@@ -1,5 +1,7 @@
 package io.rdmashuffle.spark.directory;
 
+import io.rdmashuffle.store.SlabDescriptor;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -16,6 +18,17 @@ public record SlabRecord(int slabId, long length, Map<String, SlabKey> keys) {
     Bounds.check(length > 0, "slabLength=%d is not positive", length);
     Bounds.checkTransports(keys.keySet());
     keys = Map.copyOf(keys);
+  }
+
+  /** What the owner's own description of a slab says. */
+  public static SlabRecord of(SlabDescriptor slab) {
+    Map<String, SlabKey> keys = new HashMap<>();
+    for (SlabDescriptor.Registration registration : slab.registrations()) {
+      keys.put(
+          registration.transport(),
+          new SlabKey(registration.remoteAddress(), registration.remoteKey()));
+    }
+    return new SlabRecord(slab.slabId(), slab.length(), keys);
   }
 
   /** The slab's key for a transport, or null when that transport did not register it. */

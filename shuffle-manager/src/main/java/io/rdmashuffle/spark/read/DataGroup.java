@@ -32,7 +32,10 @@ final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
   private final IntList members = new IntList();
   private long dataBytes;
 
-  /** Why the block that is being added cannot be read; null when it can. */
+  /** The block that is being added. */
+  private int adding;
+
+  /** Why it cannot be read; null when it can. */
   private FallbackReason refusal;
 
   DataGroup(FetchRequest request) {
@@ -45,6 +48,7 @@ final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
   void add(int block, FallbackCollector refused) {
     int readsBefore = reads.size();
     refusal = null;
+    adding = block;
     try {
       request
           .index(block)
@@ -66,9 +70,10 @@ final class DataGroup implements ReadGroup.Outcome, PieceVisitor {
     if (refusal != null) {
       return;
     }
-    refusal = request.whyUnreadable(slabId, offset, length);
+    SlabRecord memory = request.memoryOf(adding, slabId);
+    refusal = request.whyUnreadable(adding, memory, offset, length);
     if (refusal == null) {
-      reads.add(request.record().slab(slabId), offset, length);
+      reads.add(memory, offset, length);
     }
   }
 

@@ -11,6 +11,7 @@ import io.rdmashuffle.store.IndexBlock;
 import io.rdmashuffle.store.IndexLocation;
 import io.rdmashuffle.store.ReceiveBuffer;
 import io.rdmashuffle.store.ReceivePool;
+import io.rdmashuffle.store.SlabDescriptor;
 import io.rdmashuffle.transport.Deadline;
 import io.rdmashuffle.transport.SlabMemory;
 import java.util.List;
@@ -200,7 +201,7 @@ final class FetchRequest {
                   blocks.mapTaskId(block),
                   location.generation());
       FallbackReason obstacle =
-          whyUnreadable(location.slabId(), location.offset(), location.length());
+          whyUnreadable(record.slab(location.slabId()), location.offset(), location.length());
       if (obstacle != null) {
         refuseOutput(block, obstacle, detailOf(obstacle), refused);
       } else if (index != null) {
@@ -277,9 +278,32 @@ final class FetchRequest {
     services.indexCache().drop(source.executorId(), blocks.shuffleId(), blocks.mapTaskId(block));
   }
 
-  /** Why bytes of the peer cannot be read over this link; null when they can. */
-  FallbackReason whyUnreadable(int slabId, long offset, long length) {
-    SlabRecord slab = record.slab(slabId);
+  /**
+   * Where a piece of a block's map output lies.
+   *
+   * @return null when the peer has no such slab, and no such window of a file
+   */
+  SlabRecord memoryOf(int block, int slabId) {
+    if (!index(block).header().isInFiles()) {
+      return record.slab(slabId);
+    }
+    SlabDescriptor window = index(block).fileWindow(slabId);
+    return window == null ? null : SlabRecord.of(window);
+  }
+
+  /** Why a piece of a block's map output cannot be read over this link; null when it can. */
+  FallbackReason whyUnreadable(int block, SlabRecord memory, int offset, int length) {
+    if (!index(block).header().isInFiles()) {
+      return whyUnreadable(memory, offset, length);
+    }
+    // The index block vouches for the bounds.
+    return memory == null || memory.key(link.transport().name()) == null
+        ? FallbackReason.FILE_TIER
+        : null;
+  }
+
+  /** Why bytes of a slab of the peer cannot be read over this link; null when they can. */
+  private FallbackReason whyUnreadable(SlabRecord slab, long offset, long length) {
     if (slab == null
         || offset < SlabMemory.HEADER_LENGTH
         || length <= 0
@@ -290,9 +314,11 @@ final class FetchRequest {
   }
 
   static String detailOf(FallbackReason obstacle) {
-    return obstacle == FallbackReason.BAD_INDEX
-        ? "it points outside the map output or the executor's slabs"
-        : "the executor could not register a slab for this transport";
+    return switch (obstacle) {
+      case BAD_INDEX -> "it points outside the map output or the executor's slabs";
+      case FILE_TIER -> "the executor could not register a file for this transport";
+      default -> "the executor could not register a slab for this transport";
+    };
   }
 
   /** Bytes of a slab of the peer, 0 when it has no such slab. */

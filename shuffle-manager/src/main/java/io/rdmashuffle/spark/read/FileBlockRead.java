@@ -85,7 +85,7 @@ final class FileBlockRead implements Runnable {
   private void copyTo(WritableByteChannel channel) throws IOException, RefusedException {
     RequestedBlocks blocks = request.blocks();
     IndexBlock index = request.index(block);
-    PieceQueue pieces = new PieceQueue(request);
+    PieceQueue pieces = new PieceQueue(request, block);
     index.forEachPiece(blocks.startPartition(block), blocks.endPartition(block), pieces);
     if (pieces.obstacle() != null) {
       throw new RefusedException(pieces.obstacle(), FetchRequest.detailOf(pieces.obstacle()));

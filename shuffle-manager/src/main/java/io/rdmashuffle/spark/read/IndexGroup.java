@@ -15,9 +15,10 @@ import java.util.Objects;
 
 /**
  * Index blocks of one request that are read together. A small one is read whole, and kept in the
- * cache. Of a large one, which would push many others out of the cache and costs more to read than
- * the data it leads to, the header is read first, then what concerns the partitions asked for, with
- * the header once more behind it to show that the rest was valid when it was read.
+ * cache unless it leads to files. Of a large one, which would push many others out of the cache and
+ * costs more to read than the data it leads to, the header is read first, then what concerns the
+ * partitions asked for, with the header once more behind it to show that the rest was valid when it
+ * was read.
  *
  * <p>Filled by one thread; ended once, on a thread of the transport or the one that posted it.
  */
@@ -170,7 +171,9 @@ final class IndexGroup implements ReadGroup.Outcome {
               header.mapTaskId(),
               header.numPartitions(),
               request::slabLength);
-      request.services().indexCache().put(request.source().executorId(), whole);
+      if (!header.isInFiles()) { // the owner gives files up, and reading them then is an error
+        request.services().indexCache().put(request.source().executorId(), whole);
+      }
       return whole;
     }
     IndexHeader header = headerFor(entry, bytes, entry.bytes - IndexHeader.LENGTH);

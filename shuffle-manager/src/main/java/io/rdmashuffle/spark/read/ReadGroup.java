@@ -65,7 +65,7 @@ final class ReadGroup implements ReadListener {
   private long totalBytes;
 
   // The slab of the read added last, since many blocks lie in one.
-  private int recentSlabId = -1;
+  private SlabRecord recentSlab;
   private SlabKey recentKey;
 
   private ReceiveBuffer buffer;
@@ -101,14 +101,15 @@ final class ReadGroup implements ReadListener {
   /**
    * Adds a read.
    *
-   * @param slab the peer's slab, which has a key for the transport
+   * @param slab the peer's slab or window of a file, which has a key for the transport
    * @param offset within that slab, in bytes
    * @param length in bytes, at least 1; the caller has checked that it lies within the slab
    */
+  @SuppressWarnings("ReferenceEquality") // files of one id need not have one key
   void add(SlabRecord slab, long offset, int length) {
-    if (slab.slabId() != recentSlabId) {
+    if (slab != recentSlab) {
       recentKey = slab.key(transport.name());
-      recentSlabId = slab.slabId();
+      recentSlab = slab;
     }
     if (size == lengths.length) {
       remoteAddresses = Arrays.copyOf(remoteAddresses, size * 2);

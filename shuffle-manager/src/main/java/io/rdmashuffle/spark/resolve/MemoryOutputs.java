@@ -2,6 +2,7 @@ package io.rdmashuffle.spark.resolve;
 
 import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.MapOutput;
+import io.rdmashuffle.store.OutputLayout;
 
 /** The map outputs of the executor that the resolver runs in. Safe for use by several threads. */
 public interface MemoryOutputs {
@@ -16,8 +17,8 @@ public interface MemoryOutputs {
    */
   boolean onReceived(MapOutput output);
 
-  /** An output was committed to files alone: tells readers. */
-  void onCommittedInFiles(int shuffleId, long mapTaskId, long bytes);
+  /** An output was committed to files alone, and its data file is complete: tells readers. */
+  void onCommittedInFiles(OutputLayout layout);
 
   /**
    * Writes the files of an output that is in memory, unless it has them; whether they are there.

@@ -2,12 +2,15 @@ package io.rdmashuffle.spark.resolve;
 
 import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.BudgetSpentException;
+import io.rdmashuffle.store.ChecksumAlgorithm;
 import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.store.MapOutputBuilder;
+import io.rdmashuffle.store.OutputLayout;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.LongBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
@@ -72,7 +75,7 @@ final class ReceivedOutput implements StreamCallbackWithID {
     MapOutput output = moveIntoMemory();
     boolean keepsFiles = true;
     if (output == null) {
-      memory.onCommittedInFiles(shuffleId, mapTaskId, dataFile.length());
+      memory.onCommittedInFiles(layout());
     } else {
       keepsFiles = memory.onReceived(output);
     }
@@ -86,6 +89,13 @@ final class ReceivedOutput implements StreamCallbackWithID {
   @Override
   public void onFailure(String streamId, Throwable cause) throws IOException {
     toFile.onFailure(streamId, cause);
+  }
+
+  private OutputLayout layout() {
+    LongBuffer offsets = ByteBuffer.wrap(index.toByteArray()).asLongBuffer();
+    long[] copied = new long[Math.max(1, offsets.remaining())];
+    offsets.get(copied, 0, offsets.remaining());
+    return new OutputLayout(shuffleId, mapTaskId, copied, new long[0], ChecksumAlgorithm.NONE);
   }
 
   /** Null when it stays in files. */

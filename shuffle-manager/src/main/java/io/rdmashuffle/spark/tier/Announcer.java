@@ -1,6 +1,6 @@
 package io.rdmashuffle.spark.tier;
 
-import io.rdmashuffle.store.MapOutput;
+import io.rdmashuffle.store.IndexLocation;
 
 /**
  * Tells readers where map outputs lie, within a deadline. Never fails; used by several threads.
@@ -8,9 +8,9 @@ import io.rdmashuffle.store.MapOutput;
  * shuffle.
  */
 public interface Announcer {
-  /** An output lies in memory. */
-  boolean publish(MapOutput output);
+  /** An output can be read one-sided. */
+  boolean publish(int shuffleId, long mapTaskId, IndexLocation location);
 
-  /** An output lies in files alone. */
+  /** An output lies in files, and is read over TCP. */
   boolean publishInFiles(int shuffleId, long mapTaskId);
 }

@@ -3,7 +3,10 @@ package io.rdmashuffle.spark.tier;
 import io.rdmashuffle.conf.Durability;
 import io.rdmashuffle.spark.resolve.MemoryOutputs;
 import io.rdmashuffle.store.BlockStore;
+import io.rdmashuffle.store.IndexLocation;
 import io.rdmashuffle.store.MapOutput;
+import io.rdmashuffle.store.MappedOutputs;
+import io.rdmashuffle.store.OutputLayout;
 import io.rdmashuffle.store.SlabPoolGauges;
 import io.rdmashuffle.transport.Deadline;
 import java.io.IOException;
@@ -32,6 +35,8 @@ public final class OutputTiers implements MemoryOutputs {
   private final WriteBehind writeBehind;
   private final ShufflesInUse beingRead = new ShufflesInUse();
   private final ColdOutputs cold;
+  private final MappedOutputs mapped;
+  private final OneSidedFiles oneSidedFiles;
 
   private final LongAdder outputsBeyondBudget = new LongAdder();
   private final LongAdder outputsMoved = new LongAdder();
@@ -50,22 +55,54 @@ public final class OutputTiers implements MemoryOutputs {
 
   /**
    * @param store outputs in memory; closed by these tiers
+   * @param mapped outputs in files that peers read one-sided; closed by these tiers
    * @param announcer tells readers where outputs lie
    */
   public OutputTiers(
       BlockStore store,
+      MappedOutputs mapped,
       SparkFiles files,
       Announcer announcer,
       Durability durability,
       WriteBehindSettings behind) {
     this.store = store;
+    this.mapped = mapped;
     this.files = files;
-    this.announcer = announcer;
+    this.announcer = new DroppingAnnouncer(announcer);
     this.durability = durability;
     fileTier = new FileTier(files);
     outlivesExecutor = behind.outlivesExecutor();
     writeBehind = new WriteBehind("rdma-write-behind", behind.maxBytes(), behind.waitNs());
     cold = new ColdOutputs(store, this::isInUse, this::moveLater);
+    oneSidedFiles =
+        new OneSidedFiles(
+            mapped, files, fileTier, this.announcer, work -> writeBehind.offerNow(0, work));
+  }
+
+  /** Frees what is left of a shuffle when it turns out that the driver has dropped it. */
+  private final class DroppingAnnouncer implements Announcer {
+    private final Announcer driver;
+
+    DroppingAnnouncer(Announcer driver) {
+      this.driver = driver;
+    }
+
+    @Override
+    public boolean publish(int shuffleId, long mapTaskId, IndexLocation location) {
+      return orDrop(shuffleId, driver.publish(shuffleId, mapTaskId, location));
+    }
+
+    @Override
+    public boolean publishInFiles(int shuffleId, long mapTaskId) {
+      return orDrop(shuffleId, driver.publishInFiles(shuffleId, mapTaskId));
+    }
+
+    private boolean orDrop(int shuffleId, boolean isWanted) {
+      if (!isWanted) {
+        removeShuffle(shuffleId);
+      }
+      return isWanted;
+    }
   }
 
   private boolean isInUse(int shuffleId) {
@@ -102,15 +139,7 @@ public final class OutputTiers implements MemoryOutputs {
   }
 
   private void publish(MapOutput output) {
-    if (!announcer.publish(output)) {
-      removeShuffle(output.shuffleId());
-    }
-  }
-
-  private void publishInFiles(int shuffleId, long mapTaskId) {
-    if (!announcer.publishInFiles(shuffleId, mapTaskId)) {
-      removeShuffle(shuffleId);
-    }
+    announcer.publish(output.shuffleId(), output.mapTaskId(), output.location());
   }
 
   @Override
@@ -124,9 +153,9 @@ public final class OutputTiers implements MemoryOutputs {
   }
 
   @Override
-  public void onCommittedInFiles(int shuffleId, long mapTaskId, long bytes) {
-    fileTier.add(shuffleId, mapTaskId, bytes);
-    publishInFiles(shuffleId, mapTaskId);
+  public void onCommittedInFiles(OutputLayout layout) {
+    fileTier.add(layout.shuffleId(), layout.mapTaskId(), layout.length());
+    oneSidedFiles.announce(layout);
   }
 
   /**
@@ -176,11 +205,16 @@ public final class OutputTiers implements MemoryOutputs {
 
   /** Readers are sent to the files first, then the memory goes: one of both is always there. */
   private void moveToFiles(MapOutput output) {
-    if (writeFiles(output)) {
-      publishInFiles(output.shuffleId(), output.mapTaskId());
-      if (store.remove(output)) {
-        outputsMoved.increment();
-      }
+    if (!writeFiles(output) || !output.pin()) {
+      return;
+    }
+    try {
+      oneSidedFiles.announce(OutputLayout.of(output));
+    } finally {
+      output.unpin();
+    }
+    if (store.remove(output)) {
+      outputsMoved.increment();
     }
   }
 
@@ -209,6 +243,12 @@ public final class OutputTiers implements MemoryOutputs {
   public void removeShuffle(int shuffleId) {
     store.removeShuffle(shuffleId);
     fileTier.removeShuffle(shuffleId);
+    mapped.removeShuffle(shuffleId);
+  }
+
+  /** Gives back what readers cannot be reading any more; to be called from time to time. */
+  public void sweep() {
+    mapped.sweep();
   }
 
   /** The shuffles of which there are outputs here. */
@@ -228,6 +268,11 @@ public final class OutputTiers implements MemoryOutputs {
     gauges.put("memoryOutputBytes", store.dataBytes());
     gauges.put("fileOutputs", (long) fileTier.outputCount());
     gauges.put("fileOutputBytes", fileTier.dataBytes());
+    MappedOutputs.Gauges inFiles = mapped.gauges();
+    gauges.put("mappedOutputs", (long) inFiles.outputs());
+    gauges.put("mappedRegions", (long) inFiles.regions());
+    gauges.put("mappedBytes", inFiles.bytes());
+    gauges.put("mappedIndexSlabBytes", mapped.indexPool().gauges().slabBytes());
     gauges.put("writeBehindBytes", writeBehind.pendingBytes());
     gauges.put("outputsBeyondBudget", outputsBeyondBudget.sum());
     gauges.put("outputsMoved", outputsMoved.sum());
@@ -250,8 +295,12 @@ public final class OutputTiers implements MemoryOutputs {
     }
   }
 
-  /** Voids every output in memory, waiting for readers and writers until the deadline. */
+  /**
+   * Voids every output that peers read one-sided, waiting for readers and writers until the
+   * deadline.
+   */
   public void close(Deadline deadline) {
     store.close(deadline);
+    mapped.close();
   }
 }

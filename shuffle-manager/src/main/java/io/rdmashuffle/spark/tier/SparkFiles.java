@@ -4,6 +4,7 @@ import io.rdmashuffle.store.MapOutput;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.Path;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.shuffle.IndexShuffleBlockResolver;
@@ -77,6 +78,11 @@ public final class SparkFiles implements OutputFiles {
     } catch (IOException | RuntimeException e) {
       failure.addSuppressed(e);
     }
+  }
+
+  /** Where the data file of an output is, whether or not it exists. */
+  Path dataFile(int shuffleId, long mapTaskId) {
+    return resolver.getDataFile(shuffleId, mapTaskId).toPath();
   }
 
   @Override

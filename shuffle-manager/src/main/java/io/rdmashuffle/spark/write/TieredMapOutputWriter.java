@@ -5,6 +5,7 @@ import io.rdmashuffle.store.BudgetSpentException;
 import io.rdmashuffle.store.ChecksumAlgorithm;
 import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.store.MapOutputBuilder;
+import io.rdmashuffle.store.OutputLayout;
 import io.rdmashuffle.transport.Deadline;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -12,7 +13,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.WritableByteChannel;
 import java.time.Duration;
-import java.util.stream.LongStream;
 import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
 import org.apache.spark.shuffle.api.ShufflePartitionWriter;
 import org.apache.spark.shuffle.api.metadata.MapOutputCommitMessage;
@@ -92,20 +92,32 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
     }
     closeFileStream();
     MapOutputCommitMessage message = file.commitAllPartitions(checksums);
+    ChecksumAlgorithm algorithm = algorithmOf(checksums);
     tiers.onCommittedInFiles(
-        shuffleId, mapTaskId, LongStream.of(message.getPartitionLengths()).sum());
+        OutputLayout.ofLengths(
+            shuffleId,
+            mapTaskId,
+            message.getPartitionLengths(),
+            kept(checksums, algorithm),
+            algorithm));
     return message;
   }
 
   private MapOutputCommitMessage commitMemory(long[] checksums) throws BudgetSpentException {
-    ChecksumAlgorithm algorithm =
-        checksums.length == numPartitions && numPartitions > 0
-            ? checksumAlgorithm
-            : ChecksumAlgorithm.NONE;
-    long[] kept = algorithm == ChecksumAlgorithm.NONE ? new long[0] : checksums;
-    MapOutput output = memory.commit(kept, algorithm);
+    ChecksumAlgorithm algorithm = algorithmOf(checksums);
+    MapOutput output = memory.commit(kept(checksums, algorithm), algorithm);
     tiers.onCommitted(output);
     return MapOutputCommitMessage.of(memory.partitionLengths());
+  }
+
+  private ChecksumAlgorithm algorithmOf(long[] checksums) {
+    return checksums.length == numPartitions && numPartitions > 0
+        ? checksumAlgorithm
+        : ChecksumAlgorithm.NONE;
+  }
+
+  private static long[] kept(long[] checksums, ChecksumAlgorithm algorithm) {
+    return algorithm == ChecksumAlgorithm.NONE ? new long[0] : checksums;
   }
 
   @Override

@@ -8,7 +8,6 @@ import io.rdmashuffle.spark.directory.DirectoryException;
 import io.rdmashuffle.spark.directory.ExecutorRecord;
 import io.rdmashuffle.spark.directory.LocalDirectory;
 import io.rdmashuffle.spark.directory.OutputRecord;
-import io.rdmashuffle.spark.directory.SlabKey;
 import io.rdmashuffle.spark.directory.SlabRecord;
 import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.ChecksumAlgorithm;
@@ -16,6 +15,9 @@ import io.rdmashuffle.store.IndexBlockCache;
 import io.rdmashuffle.store.IndexLocation;
 import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.store.MapOutputBuilder;
+import io.rdmashuffle.store.MappedOutput;
+import io.rdmashuffle.store.MappedOutputs;
+import io.rdmashuffle.store.OutputLayout;
 import io.rdmashuffle.store.ReceivePool;
 import io.rdmashuffle.transport.Access;
 import io.rdmashuffle.transport.Availability;
@@ -31,6 +33,7 @@ import io.rdmashuffle.transport.sharedmemory.SharedMemoryTransport;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,6 +45,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import java.util.zip.Adler32;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
@@ -63,6 +67,7 @@ final class TwoExecutors implements AutoCloseable {
   final LocalDirectory directory = new LocalDirectory();
   final FakeTcpClient tcp = new FakeTcpClient(this::content);
   final BlockStore store;
+  final MappedOutputs mapped;
   final Transport transport;
 
   // The reader's, see ReaderSide.
@@ -121,6 +126,13 @@ final class TwoExecutors implements AutoCloseable {
     PeerIdentity reader = identity("reader", 2);
     SlabFactory readerSlabs = SlabFactories.open(MEMORY, reader);
     transport = wrapper.apply(SharedMemoryTransport.open(reader, readerSlabs.shareable()));
+    mapped =
+        new MappedOutputs(
+            ReaderSide.pool(
+                "indexes", ownerSlabs, ownerTransport, Access.REMOTE_READ, 2 * SLAB_LENGTH),
+            List.of(ownerTransport),
+            new MappedOutputs.Limits(64, 1 << 30),
+            Duration.ofMinutes(1));
     ownerDirectory = directory.client(OWNER);
     register(self);
     readerSide =
@@ -219,6 +231,26 @@ final class TwoExecutors implements AutoCloseable {
     return output;
   }
 
+  /** Writes an output of random bytes to a file, and publishes that. */
+  MappedOutput writeFile(Path file, int shuffleId, long mapTaskId, int... lengths)
+      throws Exception {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    for (int i = 0; i < lengths.length; i++) {
+      all.writeBytes(newPartition(shuffleId, mapTaskId, i, lengths[i]));
+    }
+    Files.write(file, all.toByteArray());
+    OutputLayout layout =
+        OutputLayout.ofLengths(
+            shuffleId,
+            mapTaskId,
+            IntStream.of(lengths).asLongStream().toArray(),
+            new long[0],
+            ChecksumAlgorithm.NONE);
+    MappedOutput output = mapped.map(layout, file);
+    publish(shuffleId, mapTaskId, output.location());
+    return output;
+  }
+
   private static long checksum(ChecksumAlgorithm algorithm, byte[] bytes) {
     Checksum checksum =
         switch (algorithm) {
@@ -240,11 +272,14 @@ final class TwoExecutors implements AutoCloseable {
   }
 
   void publish(MapOutput output) throws Exception {
-    IndexLocation location = output.location();
+    publish(output.shuffleId(), output.mapTaskId(), output.location());
+  }
+
+  private void publish(int shuffleId, long mapTaskId, IndexLocation location) throws Exception {
     publish(
         new OutputRecord(
-            output.shuffleId(),
-            output.mapTaskId(),
+            shuffleId,
+            mapTaskId,
             location.slabId(),
             location.offset(),
             location.length(),
@@ -253,17 +288,8 @@ final class TwoExecutors implements AutoCloseable {
 
   void publish(OutputRecord record) throws DirectoryException, InterruptedException {
     List<SlabRecord> slabs = new ArrayList<>();
-    store
-        .pool()
-        .slabTable()
-        .slabs()
-        .forEach(
-            slab -> {
-              Map<String, SlabKey> keys = new HashMap<>();
-              slab.registrations()
-                  .forEach(r -> keys.put("shm", new SlabKey(r.remoteAddress(), r.remoteKey())));
-              slabs.add(new SlabRecord(slab.slabId(), slab.length(), keys));
-            });
+    store.pool().slabTable().slabs().stream().map(SlabRecord::of).forEach(slabs::add);
+    mapped.indexPool().slabTable().slabs().stream().map(SlabRecord::of).forEach(slabs::add);
     directory.driver().registerShuffle(record.shuffleId());
     ownerDirectory.publish(published.apply(record), slabs, soon());
   }
@@ -357,6 +383,7 @@ final class TwoExecutors implements AutoCloseable {
     readerSide.close();
     ownerDirectory.close();
     store.close();
+    mapped.close();
     ownerTransport.close();
   }
 }

@@ -2,6 +2,7 @@ package io.rdmashuffle.spark.resolve;
 
 import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.MapOutput;
+import io.rdmashuffle.store.OutputLayout;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -27,8 +28,8 @@ final class FakeMemoryOutputs implements MemoryOutputs {
   }
 
   @Override
-  public void onCommittedInFiles(int shuffleId, long mapTaskId, long bytes) {
-    told.add("files " + shuffleId + " " + mapTaskId + " " + bytes);
+  public void onCommittedInFiles(OutputLayout layout) {
+    told.add("files " + layout.shuffleId() + " " + layout.mapTaskId() + " " + layout.length());
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.rdmashuffle.spark.tier;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rdmashuffle.conf.Durability;
@@ -11,7 +12,11 @@ import io.rdmashuffle.spark.tier.OutputTiers.WriteBehindSettings;
 import io.rdmashuffle.store.ChecksumAlgorithm;
 import io.rdmashuffle.store.MapOutput;
 import io.rdmashuffle.store.MapOutputBuilder;
+import io.rdmashuffle.store.OutputLayout;
+import io.rdmashuffle.transport.Availability;
 import io.rdmashuffle.transport.Deadline;
+import io.rdmashuffle.transport.PeerIdentity;
+import io.rdmashuffle.transport.sharedmemory.SharedMemoryTransport;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -20,6 +25,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -148,7 +154,7 @@ final class OutputTiersTest {
 
   @Test
   void whatAStragglerWroteToFilesOfADroppedShuffleGoesAtOnce() throws Exception {
-    try (TestTiers tiers = tiers(Durability.DISK, 0)) {
+    try (TestTiers tiers = withTransport(0, Durability.DISK)) {
       tiers.isWanted = false;
       ShuffleMapOutputWriter writer = tiers.tiers().newFileWriter(SHUFFLE, 1, 1);
       try (OutputStream out = writer.getPartitionWriter(0).openStream()) {
@@ -156,9 +162,14 @@ final class OutputTiersTest {
       }
       writer.commitAllPartitions(new long[] {checksum(bytes(1, 0))});
       assertFalse(files().isEmpty());
-      tiers.tiers().onCommittedInFiles(SHUFFLE, 1, LENGTHS[0]);
+      tiers
+          .tiers()
+          .onCommittedInFiles(
+              OutputLayout.ofLengths(
+                  SHUFFLE, 1, new long[] {LENGTHS[0]}, new long[0], ChecksumAlgorithm.NONE));
       assertEquals(List.of(), files());
       assertEquals(0, tiers.gauge("fileOutputs"));
+      assertEquals(0, tiers.gauge("mappedOutputs"));
     }
   }
 
@@ -261,6 +272,94 @@ final class OutputTiersTest {
       assertTrue(tiers.store().contains(SHUFFLE, 2), "a quarter of the budget is free now");
       assertEquals(2, tiers.gauge("outputsBeyondBudget"));
       tiers.tiers().removeShuffle(SHUFFLE);
+    }
+  }
+
+  /** With a transport over which files can be read. */
+  private static TestTiers withTransport(long budgetBytes, Durability durability) {
+    SharedMemoryTransport transport =
+        SharedMemoryTransport.open(
+            new PeerIdentity("app", "1", new byte[PeerIdentity.TOKEN_LENGTH]),
+            Availability.available("a test"));
+    return new TestTiers(
+        budgetBytes, durability, new WriteBehindSettings(1 << 20, 0, false), List.of(transport));
+  }
+
+  private static void commitToFiles(TestTiers tiers, int shuffleId, long mapTaskId)
+      throws IOException {
+    ShuffleMapOutputWriter writer =
+        tiers.tiers().newFileWriter(shuffleId, mapTaskId, LENGTHS.length);
+    for (int i = 0; i < LENGTHS.length; i++) {
+      try (OutputStream out = writer.getPartitionWriter(i).openStream()) {
+        out.write(bytes(mapTaskId, i));
+      }
+    }
+    long[] lengths = writer.commitAllPartitions(new long[0]).getPartitionLengths();
+    tiers
+        .tiers()
+        .onCommittedInFiles(
+            OutputLayout.ofLengths(
+                shuffleId, mapTaskId, lengths, new long[0], ChecksumAlgorithm.NONE));
+  }
+
+  @Test
+  void anOutputInFilesIsPublishedToBeReadThere() throws Exception {
+    try (TestTiers tiers = withTransport(0, Durability.DISK)) {
+      commitToFiles(tiers, SHUFFLE, 1);
+      assertEquals(Set.of(1L), tiers.locations.keySet());
+      assertEquals(0, tiers.publishedInFiles.get());
+      assertEquals(1, tiers.gauge("mappedOutputs"));
+      assertEquals(1, tiers.gauge("mappedRegions"));
+      assertEquals(tiers.gauge("fileOutputBytes"), tiers.gauge("mappedBytes"));
+      tiers.tiers().removeShuffle(SHUFFLE);
+      tiers.tiers().sweep();
+      assertEquals(0, tiers.gauge("mappedRegions"));
+      assertEquals(0, tiers.gauge("mappedBytes"));
+    }
+  }
+
+  @Test
+  void anOutputThatMovesToFilesIsPublishedThereBeforeItsMemoryGoes() throws Exception {
+    try (TestTiers tiers = withTransport(12 << 20, Durability.MEMORY)) {
+      MapOutput moved = commit(tiers, 1);
+      commit(tiers, 2);
+      assertFalse(tryAgain(tiers));
+      tiers.await("outputsMoved", 1);
+      assertNotEquals(moved.location(), tiers.locations.get(1L));
+      assertEquals(3, tiers.published.get());
+      assertEquals(0, tiers.publishedInFiles.get());
+      assertEquals(1, tiers.gauge("mappedOutputs"));
+      tiers.tiers().removeShuffle(SHUFFLE);
+    }
+  }
+
+  @Test
+  void anOutputInMemoryAndInFilesIsReadFromMemory() throws Exception {
+    try (TestTiers tiers = withTransport(64 << 20, Durability.MEMORY_AND_DISK)) {
+      MapOutput output = commit(tiers, 1);
+      tiers.await("fileOutputs", 1);
+      assertEquals(output.location(), tiers.locations.get(1L));
+      assertEquals(0, tiers.gauge("mappedOutputs"));
+      tiers.tiers().removeShuffle(SHUFFLE);
+    }
+  }
+
+  @Test
+  void beyondTheBoundEarlierShufflesAreReadOverTcpSoThatLaterOnesNeedNot() throws Exception {
+    try (TestTiers tiers = withTransport(0, Durability.DISK)) {
+      for (long mapTaskId = 1; mapTaskId <= TestTiers.MAX_MAPPED; mapTaskId++) {
+        commitToFiles(tiers, SHUFFLE, mapTaskId);
+      }
+      commitToFiles(tiers, SHUFFLE, 8);
+      assertEquals(1, tiers.publishedInFiles.get(), "of one shuffle the first stay");
+      commitToFiles(tiers, SHUFFLE + 1, 9);
+      tiers.await("mappedOutputs", TestTiers.MAX_MAPPED - 1);
+      tiers.await("writeBehindBytes", 0);
+      assertEquals(Set.of(2L), tiers.locations.keySet(), "the oldest gave way");
+      commitToFiles(tiers, SHUFFLE + 1, 10);
+      assertEquals(Set.of(2L, 10L), tiers.locations.keySet());
+      tiers.tiers().removeShuffle(SHUFFLE);
+      tiers.tiers().removeShuffle(SHUFFLE + 1);
     }
   }
 
