@@ -62,14 +62,13 @@ final class Publisher implements Announcer {
    */
   void register(PeerIdentity self, String host, Map<String, byte[]> endpoints) {
     executor = new ExecutorRecord(self.executorId(), host, self.token(), endpoints, List.of());
-    ensureRegistered();
+    ensureRegistered(Deadline.after(timeout));
   }
 
-  private boolean ensureRegistered() {
+  private boolean ensureRegistered(Deadline deadline) {
     if (!isRegistered) {
       isRegistered =
-          attempt("this executor", deadline -> directory.register(executor, deadline))
-              == Outcome.DONE;
+          attempt("this executor", () -> directory.register(executor, deadline)) == Outcome.DONE;
     }
     return isRegistered;
   }
@@ -92,7 +91,8 @@ final class Publisher implements Announcer {
   }
 
   private boolean publish(OutputRecord record) {
-    if (!ensureRegistered()) {
+    Deadline deadline = Deadline.after(timeout);
+    if (!ensureRegistered(deadline)) {
       return true;
     }
     int[] slabCounts = new int[pools.size()];
@@ -105,7 +105,7 @@ final class Publisher implements Announcer {
     Outcome outcome =
         attempt(
             "map output " + record.mapTaskId() + " of shuffle " + record.shuffleId(),
-            deadline -> directory.publish(record, added, deadline));
+            () -> directory.publish(record, added, deadline));
     if (outcome == Outcome.DONE) {
       for (int i = 0; i < slabCounts.length; i++) {
         slabsKnown.accumulateAndGet(i, slabCounts[i], Math::max);
@@ -115,7 +115,7 @@ final class Publisher implements Announcer {
   }
 
   private interface Call {
-    void run(Deadline deadline) throws DirectoryException, InterruptedException;
+    void run() throws DirectoryException, InterruptedException;
   }
 
   private enum Outcome {
@@ -126,7 +126,7 @@ final class Publisher implements Announcer {
 
   private Outcome attempt(String what, Call call) {
     try {
-      call.run(Deadline.after(timeout));
+      call.run();
       return Outcome.DONE;
     } catch (DirectoryException e) {
       if (e.reason() == DirectoryException.Reason.DROPPED) {

@@ -3,6 +3,7 @@ package io.rdmashuffle.it.features;
 import io.rdmashuffle.harness.ClusterSpec;
 import io.rdmashuffle.harness.HarnessPaths;
 import io.rdmashuffle.harness.LocalCluster;
+import io.rdmashuffle.harness.SparkDaemon;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ServerSocket;
@@ -105,17 +106,7 @@ final class StandaloneCluster implements AutoCloseable {
 
   private Process start(String name, String host, List<String> options, String... command)
       throws IOException {
-    List<String> line = new ArrayList<>();
-    line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    line.addAll(List.of("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
-    line.addAll(options);
-    line.addAll(List.of("-cp", HarnessPaths.sparkHome().resolve("jars") + "/*"));
-    line.addAll(List.of(command));
-    ProcessBuilder builder = new ProcessBuilder(line);
-    builder.environment().put("SPARK_LOCAL_IP", host);
-    builder.redirectErrorStream(true);
-    builder.redirectOutput(directory.resolve(name + ".log").toFile());
-    return builder.start();
+    return SparkDaemon.start(directory.resolve(name + ".log"), host, options, List.of(command));
   }
 
   /** Workers that come before it try again only after many seconds. */

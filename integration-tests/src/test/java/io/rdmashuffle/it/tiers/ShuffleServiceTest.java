@@ -11,13 +11,17 @@ import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.harness.Poll;
 import io.rdmashuffle.harness.ShuffleMode;
+import io.rdmashuffle.harness.SparkDaemon;
 import io.rdmashuffle.it.ExpectedWarnings;
 import io.rdmashuffle.it.Feature;
 import io.rdmashuffle.it.PluginApp;
 import io.rdmashuffle.jobs.ResultDigest;
 import java.io.IOException;
 import java.lang.ref.Reference;
+import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,17 +29,14 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import org.apache.spark.SecurityManager;
-import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaPairRDD;
-import org.apache.spark.deploy.ExternalShuffleService;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerBlockManagerRemoved;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import scala.Option;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Outputs written behind are read one-sided while their executor lives, and as files after. */
 @Tag("slow")
@@ -43,26 +44,36 @@ class ShuffleServiceTest {
   private static final int MAPS = 8;
   private static final int ROWS = 1000;
 
+  @TempDir Path directory;
   private int port;
-  private ExternalShuffleService service;
+  private Process service;
 
   @BeforeEach
   void startService() throws IOException {
     try (ServerSocket free = new ServerSocket(0)) {
       port = free.getLocalPort();
     }
-    SparkConf conf =
-        new SparkConf(false)
-            .set("spark.shuffle.service.enabled", "true")
-            .set("spark.shuffle.service.db.enabled", "false")
-            .set("spark.shuffle.service.port", Integer.toString(port));
-    service = new ExternalShuffleService(conf, new SecurityManager(conf, Option.empty(), null));
-    service.start();
+    service =
+        SparkDaemon.start(
+            directory.resolve("service.log"),
+            "127.0.0.1",
+            List.of(
+                "-Dspark.shuffle.service.port=" + port, "-Dspark.shuffle.service.db.enabled=false"),
+            List.of("org.apache.spark.deploy.ExternalShuffleService"));
+    Poll.until("the service does not start", 60, TimeUnit.SECONDS, this::isServing);
+  }
+
+  private boolean isServing() {
+    try (Socket connected = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return connected.isConnected();
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   @AfterEach
-  void stopService() {
-    service.stop();
+  void stopService() throws InterruptedException {
+    assertTrue(service.destroyForcibly().waitFor(30, TimeUnit.SECONDS));
   }
 
   private LocalCluster start(String name, Map<String, String> more) {
