@@ -31,6 +31,8 @@ class ConfigKeysTest {
         new Bounds(ConfigKeys.INDEX_CACHE_SIZE, "-1", "0", "64g", "68719476737"),
         new Bounds(ConfigKeys.WRITE_BEHIND_SIZE, "-1", "0", "16t", "17592186044417"),
         new Bounds(ConfigKeys.WRITE_BEHIND_TIMEOUT, "-1", "0", "10min", "600001"),
+        new Bounds(ConfigKeys.FILES_MAX_REGIONS, "-1", "0", "32768", "32769"),
+        new Bounds(ConfigKeys.FILES_MAX_SIZE, "-1", "0", "16t", "17592186044417"),
         new Bounds(ConfigKeys.CONNECT_TIMEOUT, "9999us", "10ms", "10min", "600001"),
         new Bounds(ConfigKeys.READ_TIMEOUT, "9999us", "10ms", "10min", "600001"),
         new Bounds(ConfigKeys.LOCATE_TIMEOUT, "9999us", "10ms", "10min", "600001"),
