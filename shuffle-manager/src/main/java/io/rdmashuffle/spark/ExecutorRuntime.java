@@ -51,6 +51,10 @@ public final class ExecutorRuntime implements AutoCloseable {
   /** Index blocks of files: 512 of them with 1,000 partitions and checksums. */
   private static final long FILE_INDEX_BYTES = 8 << 20;
 
+  private static final Duration SWEEP_FILES = Duration.ofSeconds(1);
+  private static final Duration ASK_FOR_DROPPED = Duration.ofSeconds(20);
+  private static final Duration LOOK_FOR_IDLE_PEERS = Duration.ofMinutes(1);
+
   private final RdmaShuffleConf conf;
   private final String executorId;
 
@@ -64,9 +68,6 @@ public final class ExecutorRuntime implements AutoCloseable {
   private final RuntimeThreads threads;
   private final ReadAccounting accounting = new ReadAccounting();
   private final OneSidedBlockStoreClient client;
-
-  private static final Duration ASK_FOR_DROPPED = Duration.ofSeconds(20);
-  private static final Duration LOOK_FOR_IDLE_PEERS = Duration.ofMinutes(1);
 
   private final AtomicBoolean isClosed = new AtomicBoolean();
 
@@ -133,7 +134,7 @@ public final class ExecutorRuntime implements AutoCloseable {
                 SparkSettings.hasShuffleService(sparkConf)));
     writers = new DirectWriters(tiers, sparkConf, env.blockManager(), env.serializerManager());
     threads = new RuntimeThreads(receivePool);
-    threads.every(Duration.ofSeconds(1), tiers::sweep);
+    threads.every(SWEEP_FILES, tiers::sweep);
     client =
         new OneSidedBlockStoreClient(
             env.blockManager().blockStoreClient(),
