@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.rdmashuffle.harness.ClusterSpec;
 import io.rdmashuffle.harness.ExecutorGauges;
 import io.rdmashuffle.harness.ExecutorProcess;
+import io.rdmashuffle.harness.HarnessPaths;
 import io.rdmashuffle.harness.Lineage;
 import io.rdmashuffle.harness.LocalCluster;
 import io.rdmashuffle.harness.PluginTotals;
@@ -58,7 +59,10 @@ class ShuffleServiceTest {
             directory.resolve("service.log"),
             "127.0.0.1",
             List.of(
-                "-Dspark.shuffle.service.port=" + port, "-Dspark.shuffle.service.db.enabled=false"),
+                "-Dspark.shuffle.service.port=" + port,
+                "-Dspark.shuffle.service.db.enabled=false",
+                // Spark 4.2's serves nothing from elsewhere; without it, from java.io.tmpdir only.
+                "-Dspark.local.dir=" + HarnessPaths.workDir()),
             List.of("org.apache.spark.deploy.ExternalShuffleService"));
     Poll.until("the service does not start", 60, TimeUnit.SECONDS, this::isServing);
   }
