@@ -68,6 +68,11 @@ final class FakeTransport implements Transport {
   }
 
   @Override
+  public boolean readsByDevice() {
+    return false;
+  }
+
+  @Override
   public int maxReadLength() {
     return Integer.MAX_VALUE;
   }

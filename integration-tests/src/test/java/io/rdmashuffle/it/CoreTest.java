@@ -2,6 +2,7 @@ package io.rdmashuffle.it;
 
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rdmashuffle.harness.ClusterSpec;
@@ -10,12 +11,19 @@ import io.rdmashuffle.harness.PluginTotals;
 import io.rdmashuffle.harness.ProcessCounts;
 import io.rdmashuffle.harness.ShuffleMode;
 import io.rdmashuffle.jobs.ResultDigest;
+import io.rdmashuffle.spark.UnsafeRows;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.api.java.JavaPairRDD;
+import org.apache.spark.scheduler.AccumulableInfo;
+import org.apache.spark.scheduler.SparkListener;
+import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.sql.execution.UnsafeRowSerializer;
+import org.apache.spark.sql.functions;
 import org.apache.spark.storage.StorageLevel;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,6 +33,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
+import scala.Tuple2;
+import scala.collection.Iterator;
 
 /**
  * What must hold with every Spark, in two applications: one with the sort shuffle, which says what
@@ -45,6 +55,7 @@ class CoreTest {
   private static final List<String> OPERATIONS =
       List.of(SORT, AGGREGATION, COMBINING, ADAPTIVE_JOIN, SKEWED_JOIN, LARGE_RECORD);
 
+  private static final long ROWS = 10_000;
   private static final int LARGE_MAPS = 3;
   // 4 MB for each of the reducers, which is more than is read at once.
   private static final int LARGE_ROWS = 8_000;
@@ -52,6 +63,7 @@ class CoreTest {
 
   private final Map<String, ResultDigest> expected = new HashMap<>();
   private ResultDigest expectedLarge;
+  private long expectedRowBytes;
   private LocalCluster cluster;
 
   @BeforeAll
@@ -61,6 +73,7 @@ class CoreTest {
         expected.put(name, Operations.named(name).run(sort.spark()));
       }
       expectedLarge = PluginApp.digest(largeBlocks(sort));
+      expectedRowBytes = bytesOfRows(sort);
     }
     cluster = LocalCluster.start(spec("core-plugin", ShuffleMode.PLUGIN));
   }
@@ -107,13 +120,24 @@ class CoreTest {
 
   @Test
   @Order(5)
+  @Feature("SQL: bytes of rows that exchanges report")
+  void countsTheBytesOfRowsAsTheSortShuffle() {
+    assertNotNull(
+        UnsafeRows.of(new UnsafeRowSerializer(1, null)),
+        "Spark SQL's serializer is not known, so that its own streams are used");
+    assertEquals(expectedRowBytes, bytesOfRows(cluster));
+    assertTrue(expectedRowBytes > 0);
+  }
+
+  @Test
+  @Order(6)
   @Feature("Sizes: a record of 64 MB")
   void movesALargeRecordAsTheSortShuffle() {
     assertSameAsSort(LARGE_RECORD);
   }
 
   @Test
-  @Order(6)
+  @Order(7)
   @Feature("RDD: cached data from large blocks")
   void cachesWhatItReadFromLargeBlocks() {
     JavaPairRDD<Integer, byte[]> cached =
@@ -126,7 +150,7 @@ class CoreTest {
   }
 
   @Test
-  @Order(7)
+  @Order(8)
   @Feature("Transport: every remote byte is read one-sided")
   void everyRemoteByteCameOneSided() {
     PluginTotals totals = cluster.totals();
@@ -137,7 +161,7 @@ class CoreTest {
   }
 
   @Test
-  @Order(8)
+  @Order(9)
   @Feature("Recovery: an executor is lost with its map outputs")
   void recoversWhatALostExecutorHeld() {
     JavaPairRDD<Integer, byte[]> moved = largeBlocks(cluster);
@@ -151,7 +175,7 @@ class CoreTest {
   }
 
   @Test
-  @Order(9)
+  @Order(10)
   @Feature("Resources: memory, threads and connections return to zero")
   void nothingIsLeftAfterStop() throws InterruptedException {
     assertEquals(List.of("", ""), LeftoverTest.leftInExecutorsAfterStop(cluster));
@@ -160,6 +184,30 @@ class CoreTest {
     ProcessCounts left = LeftoverTest.afterAWhile();
     assertTrue(left.none(), left::toString);
     assertEquals(List.of(), ProcessCounts.slabFilesIn(Path.of("/dev/shm")));
+  }
+
+  /** What two exchanges add to the metric that Spark shows as their data size. */
+  private static long bytesOfRows(LocalCluster cluster) {
+    AtomicLong bytes = new AtomicLong();
+    SparkListener listener =
+        new SparkListener() {
+          @Override
+          public void onStageCompleted(SparkListenerStageCompleted completed) {
+            Iterator<Tuple2<Object, AccumulableInfo>> all =
+                completed.stageInfo().accumulables().iterator();
+            while (all.hasNext()) {
+              AccumulableInfo info = all.next()._2();
+              if (info.name().contains("data size")) {
+                bytes.addAndGet(((Number) info.value().get()).longValue());
+              }
+            }
+          }
+        };
+    cluster.context().addSparkListener(listener);
+    cluster.spark().range(0, ROWS, 1, LARGE_MAPS).repartition(functions.col("id")).count();
+    cluster.metrics(); // when all listeners have heard of it
+    cluster.context().removeSparkListener(listener);
+    return bytes.get();
   }
 
   private static JavaPairRDD<Integer, byte[]> largeBlocks(LocalCluster cluster) {

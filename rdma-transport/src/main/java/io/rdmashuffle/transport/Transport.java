@@ -47,6 +47,13 @@ public interface Transport extends AutoCloseable {
    */
   CompletableFuture<Connection> connect(byte[] endpoint, PeerIdentity peer, Deadline deadline);
 
+  /**
+   * Whether a device reads the memory of peers, and not the reader's own processor. A device keeps
+   * in memory what is registered with it, and where it is the responder it may fetch the bytes of
+   * one read after those of the next.
+   */
+  boolean readsByDevice();
+
   /** Longest single read, in bytes. */
   int maxReadLength();
 

@@ -88,6 +88,11 @@ public final class FaultyTransport implements Transport {
   }
 
   @Override
+  public boolean readsByDevice() {
+    return delegate.readsByDevice();
+  }
+
+  @Override
   public int maxReadLength() {
     return delegate.maxReadLength();
   }

@@ -88,6 +88,7 @@ public final class ExecutorRuntime implements AutoCloseable {
     String host = env.blockManager().blockManagerId().host();
     transports = Transports.open(self, host, slabs, conf, sparkConf, wrappers.transport());
     int slabLength = (int) storeConfig.slabSizeBytes();
+    Duration quarantine = transports.quarantine(Duration.ofNanos(storeConfig.quarantineNs()));
     BlockStore store =
         new BlockStore(
             new SlabPool(
@@ -97,7 +98,7 @@ public final class ExecutorRuntime implements AutoCloseable {
                 Access.REMOTE_READ,
                 budget,
                 slabLength,
-                Duration.ofNanos(storeConfig.quarantineNs())));
+                quarantine));
     receivePool =
         new ReceivePool(
             new SlabPool(
@@ -115,7 +116,8 @@ public final class ExecutorRuntime implements AutoCloseable {
             sparkConf,
             executorId,
             ClientSettings.withTimeout(Duration.ofNanos(conf.shuffle().locateTimeoutNs())));
-    MappedOutputs mapped = mappedOutputs(slabs, fileLimits(storeConfig, sparkConf, budget));
+    MappedOutputs mapped =
+        mappedOutputs(slabs, fileLimits(storeConfig, sparkConf, budget), quarantine);
     publisher =
         new Publisher(
             directory,
@@ -234,8 +236,8 @@ public final class ExecutorRuntime implements AutoCloseable {
     return Runtime.getRuntime().maxMemory() + MemoryRoom.offHeapBytes(sparkConf);
   }
 
-  private MappedOutputs mappedOutputs(SlabFactory slabs, MappedOutputs.Limits limits) {
-    Duration quarantine = Duration.ofNanos(conf.blockStore().quarantineNs());
+  private MappedOutputs mappedOutputs(
+      SlabFactory slabs, MappedOutputs.Limits limits, Duration quarantine) {
     SlabPool indexPool =
         new SlabPool(
             "file indexes",

@@ -8,6 +8,7 @@ import io.rdmashuffle.transport.Transport;
 import io.rdmashuffle.transport.TransportCounters;
 import io.rdmashuffle.transport.sharedmemory.SharedMemoryTransport;
 import io.rdmashuffle.transport.verbs.VerbsTransports;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,6 +26,12 @@ import org.slf4j.LoggerFactory;
  */
 final class Transports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Transports.class);
+
+  /**
+   * Where reads are made in their order a stale one is noticed whenever it comes, so this is for
+   * users of local blocks alone that would let go of them before they stop reading.
+   */
+  private static final Duration ORDERED_QUARANTINE = Duration.ofSeconds(1);
 
   private final List<Transport> open = new ArrayList<>();
   private final List<Transport> available = new ArrayList<>();
@@ -94,7 +101,19 @@ final class Transports implements AutoCloseable {
 
   /** Whether one of them keeps what is registered with it in memory. */
   boolean keepFilesInMemory() {
-    return available.stream().anyMatch(transport -> transport.name().equals("rdma"));
+    return available.stream().anyMatch(Transport::readsByDevice);
+  }
+
+  /**
+   * How long memory that peers may be reading lies idle before it is used again.
+   *
+   * @param untilReadsEnd longer than any reader's deadline
+   */
+  Duration quarantine(Duration untilReadsEnd) {
+    boolean isOrdered = available.stream().noneMatch(Transport::readsByDevice);
+    return isOrdered && untilReadsEnd.compareTo(ORDERED_QUARANTINE) > 0
+        ? ORDERED_QUARANTINE
+        : untilReadsEnd;
   }
 
   /** Why a peer that no available transport reaches is read over TCP. */

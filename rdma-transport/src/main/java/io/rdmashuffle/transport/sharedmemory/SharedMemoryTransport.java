@@ -125,6 +125,11 @@ public final class SharedMemoryTransport implements Transport {
   }
 
   @Override
+  public boolean readsByDevice() {
+    return false;
+  }
+
+  @Override
   public int maxReadLength() {
     return MAX_READ_LENGTH;
   }

@@ -49,6 +49,11 @@ final class UnavailableTransport implements Transport {
   }
 
   @Override
+  public boolean readsByDevice() {
+    return true;
+  }
+
+  @Override
   public int maxReadLength() {
     return 0;
   }

@@ -212,6 +212,11 @@ final class VerbsTransport implements Transport {
   }
 
   @Override
+  public boolean readsByDevice() {
+    return true;
+  }
+
+  @Override
   public int maxReadLength() {
     return device.candidate().maxReadLength();
   }

@@ -83,8 +83,7 @@ final class PeerConnector {
     if (services.transports().isEmpty()) {
       return services.whyNoTransport();
     }
-    boolean isRdmaHere =
-        services.transports().stream().anyMatch(transport -> transport.name().equals("rdma"));
+    boolean isRdmaHere = services.transports().stream().anyMatch(Transport::readsByDevice);
     return new NoLinkException(
         isRdmaHere ? FallbackReason.NO_DEVICE : FallbackReason.NO_SHARED_MEMORY,
         "the executor can be read over "

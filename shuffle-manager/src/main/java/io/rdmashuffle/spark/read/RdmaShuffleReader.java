@@ -1,6 +1,7 @@
 package io.rdmashuffle.spark.read;
 
 import io.rdmashuffle.spark.ExternalSorters;
+import io.rdmashuffle.spark.UnsafeRows;
 import java.io.InputStream;
 import org.apache.spark.Aggregator;
 import org.apache.spark.InterruptibleIterator;
@@ -13,6 +14,7 @@ import org.apache.spark.io.CompressionCodec;
 import org.apache.spark.io.CompressionCodec$;
 import org.apache.spark.network.shuffle.BlockStoreClient;
 import org.apache.spark.serializer.Serializer;
+import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.serializer.SerializerManager;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
@@ -71,12 +73,21 @@ public final class RdmaShuffleReader<K, C> implements ShuffleReader<K, C> {
     Iterator<Product2<K, C>> records =
         new RecordIterator<>(
             fetchedStreams(),
-            serializer.newInstance(),
+            deserializer(serializer),
             metrics,
             context,
             serializer.supportsRelocationOfSerializedObjects());
     Iterator<Product2<K, C>> result = sortOrAggregate(interruptible(records));
     return result instanceof InterruptibleIterator ? result : interruptible(result);
+  }
+
+  private static RecordIterator.Deserializer deserializer(Serializer serializer) {
+    UnsafeRows rows = UnsafeRows.of(serializer);
+    if (rows != null) {
+      return in -> new UnsafeRowIterator(in, rows.numFields());
+    }
+    SerializerInstance instance = serializer.newInstance();
+    return in -> instance.deserializeStream(in).asKeyValueIterator();
   }
 
   private Iterator<Tuple2<BlockId, InputStream>> fetchedStreams() {

@@ -3,7 +3,6 @@ package io.rdmashuffle.spark.read;
 import java.io.InputStream;
 import java.util.NoSuchElementException;
 import org.apache.spark.TaskContext;
-import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.storage.BlockId;
 import scala.Product2;
@@ -21,12 +20,18 @@ import scala.collection.Iterator;
  */
 final class RecordIterator<K, C> extends AbstractIterator<Product2<K, C>> {
   private final Iterator<Tuple2<BlockId, InputStream>> streams;
-  private final SerializerInstance serializer;
+  private final Deserializer deserializer;
   private final ShuffleReadMetricsReporter metrics;
   private final TaskContext context;
   private final boolean isConcatenable;
   private Iterator<Tuple2<Object, Object>> records;
   private boolean isExhausted;
+
+  /** Reads the records of a stream. */
+  @FunctionalInterface
+  interface Deserializer {
+    Iterator<Tuple2<Object, Object>> records(InputStream in);
+  }
 
   /**
    * @param isConcatenable whether the serializer reads the records of several blocks as those of
@@ -34,12 +39,12 @@ final class RecordIterator<K, C> extends AbstractIterator<Product2<K, C>> {
    */
   RecordIterator(
       Iterator<Tuple2<BlockId, InputStream>> streams,
-      SerializerInstance serializer,
+      Deserializer deserializer,
       ShuffleReadMetricsReporter metrics,
       TaskContext context,
       boolean isConcatenable) {
     this.streams = streams;
-    this.serializer = serializer;
+    this.deserializer = deserializer;
     this.metrics = metrics;
     this.context = context;
     this.isConcatenable = isConcatenable;
@@ -57,7 +62,7 @@ final class RecordIterator<K, C> extends AbstractIterator<Product2<K, C>> {
         context.taskMetrics().mergeShuffleReadMetrics();
         return false;
       }
-      records = serializer.deserializeStream(nextStream()).asKeyValueIterator();
+      records = deserializer.records(nextStream());
     }
     return true;
   }

@@ -1,5 +1,6 @@
 package io.rdmashuffle.spark.write;
 
+import io.rdmashuffle.spark.UnsafeRows;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,6 +76,10 @@ final class DirectShuffleWriter<K, V> extends MapOutputShuffleWriter<K, V, Objec
 
   private RecordInserter newInserter() {
     Serializer serializer = dependency.serializer();
+    UnsafeRows rows = UnsafeRows.of(serializer);
+    if (rows != null) {
+      return new UnsafeRowInserter(pages, rows);
+    }
     return serializer.supportsRelocationOfSerializedObjects()
         ? new SingleStreamInserter(pages, serializer.newInstance())
         : new PartitionStreamsInserter(pages, serializer.newInstance(), numPartitions);

@@ -16,7 +16,9 @@ import net.jpountz.xxhash.XXHashFactory;
  *
  * <p>Data that LZ4 cannot shorten is stored as it is, as the codec does. But since it rarely comes
  * alone, some of the full blocks behind such a block are stored without trying: one at first, up to
- * {@value #MOST_UNTRIED}.
+ * {@value #MOST_UNTRIED}. The same holds for a block that LZ4 shortens by less than a {@value
+ * #LEAST_GAIN}th, such as one of random values between the few constant bytes of each row: LZ4
+ * takes longer for it than a link of 1 Gbit/s takes for the bytes it saves.
  *
  * <p>A stream is blocks and, at its end, an empty one. A block is the magic, a byte for the method
  * and the block size, three little-endian numbers (stored length, original length, checksum of the
@@ -30,6 +32,9 @@ final class Lz4BlockStream extends OutputStream {
 
   /** Most full blocks stored without trying, before the next try. */
   static final int MOST_UNTRIED = 15;
+
+  /** The share of a block that LZ4 must save to be tried on the next one. */
+  static final int LEAST_GAIN = 32;
 
   private static final byte[] MAGIC = "LZ4Block".getBytes(StandardCharsets.US_ASCII);
   private static final int METHOD = MAGIC.length;
@@ -121,25 +126,26 @@ final class Lz4BlockStream extends OutputStream {
     boolean isFull = length == blockLength;
     int stored = isFull && untried > 0 ? length : compress(bytes, offset, length);
     if (isFull) {
-      onFullBlock(stored < length);
+      onFullBlock(stored < length - length / LEAST_GAIN);
     }
     if (stored < length) {
       writeHeader(LZ4, stored, length, checksum);
+      target.write(encoded, 0, HEADER_LENGTH + stored);
     } else {
-      System.arraycopy(bytes, offset, encoded, HEADER_LENGTH, length);
       writeHeader(RAW, length, length, checksum);
+      target.write(encoded, 0, HEADER_LENGTH);
+      target.write(bytes, offset, length);
     }
-    target.write(encoded, 0, HEADER_LENGTH + Math.min(stored, length));
   }
 
   private int compress(byte[] bytes, int offset, int length) {
     return compressor.compress(bytes, offset, length, encoded, HEADER_LENGTH);
   }
 
-  private void onFullBlock(boolean isShorter) {
+  private void onFullBlock(boolean isWorthIt) {
     if (untried > 0) {
       untried--;
-    } else if (isShorter) {
+    } else if (isWorthIt) {
       untriedNext = 1;
     } else {
       untried = untriedNext;

@@ -2,6 +2,7 @@ package io.rdmashuffle.spark.write;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.apache.spark.memory.MemoryConsumer;
 import org.apache.spark.memory.SparkOutOfMemoryError;
@@ -39,6 +40,7 @@ final class RecordPages extends MemoryConsumer {
   }
 
   private static final int HEADER = Integer.BYTES;
+  private static final boolean IS_BIG_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
 
   private static final int FIRST_OVERFLOW = 4 << 10;
   private static final int MOST_OVERFLOW = Integer.MAX_VALUE - 64;
@@ -106,6 +108,34 @@ final class RecordPages extends MemoryConsumer {
     isOverflowing = end - cursor < HEADER;
     if (!isOverflowing) {
       cursor += HEADER;
+    }
+  }
+
+  /** Appends bytes to the open record, wherever they lie. */
+  void append(Object source, long address, int length) {
+    if (!isOverflowing && length > end - cursor) {
+      startOverflow();
+    }
+    if (isOverflowing) {
+      ensureOverflow(length);
+      Platform.copyMemory(
+          source, address, overflow, (long) Platform.BYTE_ARRAY_OFFSET + overflowLength, length);
+      overflowLength += length;
+    } else {
+      Platform.copyMemory(source, address, base, cursor, length);
+      cursor += length;
+    }
+  }
+
+  /** Appends four bytes to the open record, the highest first. */
+  void appendInt(int value) {
+    if (isOverflowing || end - cursor < Integer.BYTES) {
+      for (int shift = Integer.SIZE - Byte.SIZE; shift >= 0; shift -= Byte.SIZE) {
+        sink.write(value >>> shift);
+      }
+    } else {
+      Platform.putInt(base, cursor, IS_BIG_ENDIAN ? value : Integer.reverseBytes(value));
+      cursor += Integer.BYTES;
     }
   }
 
@@ -323,18 +353,7 @@ final class RecordPages extends MemoryConsumer {
 
     @Override
     public void write(byte[] bytes, int offset, int length) {
-      if (!isOverflowing && length > end - cursor) {
-        startOverflow();
-      }
-      if (isOverflowing) {
-        ensureOverflow(length);
-        System.arraycopy(bytes, offset, overflow, overflowLength, length);
-        overflowLength += length;
-      } else {
-        Platform.copyMemory(
-            bytes, (long) Platform.BYTE_ARRAY_OFFSET + offset, base, cursor, length);
-        cursor += length;
-      }
+      append(bytes, (long) Platform.BYTE_ARRAY_OFFSET + offset, length);
     }
   }
 }

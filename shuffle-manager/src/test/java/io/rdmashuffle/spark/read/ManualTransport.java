@@ -102,6 +102,11 @@ final class ManualTransport implements Transport {
   }
 
   @Override
+  public boolean readsByDevice() {
+    return name.equals("rdma");
+  }
+
+  @Override
   public int maxReadLength() {
     return 1 << 30;
   }

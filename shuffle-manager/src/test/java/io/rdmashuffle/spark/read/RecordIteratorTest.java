@@ -56,7 +56,11 @@ class RecordIteratorTest {
   private List<String> read(Serializer serializer, boolean isConcatenable) {
     RecordIterator<String, String> records =
         new RecordIterator<>(
-            blocks(serializer), serializer.newInstance(), metrics, task, isConcatenable);
+            blocks(serializer),
+            in -> serializer.newInstance().deserializeStream(in).asKeyValueIterator(),
+            metrics,
+            task,
+            isConcatenable);
     List<String> read = new ArrayList<>();
     while (records.hasNext()) {
       Product2<String, String> record = records.next();

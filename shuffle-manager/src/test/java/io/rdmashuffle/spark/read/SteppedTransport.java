@@ -64,6 +64,11 @@ final class SteppedTransport implements Transport {
   }
 
   @Override
+  public boolean readsByDevice() {
+    return delegate.readsByDevice();
+  }
+
+  @Override
   public int maxReadLength() {
     return delegate.maxReadLength();
   }

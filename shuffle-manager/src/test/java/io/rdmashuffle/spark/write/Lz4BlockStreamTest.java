@@ -73,6 +73,31 @@ class Lz4BlockStreamTest {
   }
 
   @Test
+  void compressionIsSeldomTriedOnDataThatItHardlyShortens() throws IOException {
+    byte[] rows = noise(100 * BLOCK);
+    for (int row = 0; row < rows.length; row += BLOCK) {
+      Arrays.fill(rows, row, row + 40, (byte) 7);
+    }
+    try (Lz4BlockStream stream = new Lz4BlockStream(BLOCK).to(target)) {
+      stream.write(rows);
+    }
+    int saved = 100 * (BLOCK + HEADER) + HEADER - target.size();
+    int savedByOne = BLOCK + HEADER - compressedLength(rows);
+    assertTrue(savedByOne > 0 && savedByOne < BLOCK / Lz4BlockStream.LEAST_GAIN);
+    assertTrue(saved < 12 * savedByOne, saved + " bytes saved, by one block " + savedByOne);
+    assertArrayEquals(rows, decompressed());
+  }
+
+  /** Of the first block, with its header. */
+  private static int compressedLength(byte[] bytes) throws IOException {
+    ByteArrayOutputStream one = new ByteArrayOutputStream();
+    try (Lz4BlockStream stream = new Lz4BlockStream(BLOCK).to(one)) {
+      stream.write(bytes, 0, BLOCK);
+    }
+    return one.size() - HEADER;
+  }
+
+  @Test
   void aShortBlockIsCompressedWhateverCameBefore() throws IOException {
     Lz4BlockStream stream = new Lz4BlockStream(BLOCK);
     writeInPieces(stream.to(target), noise(BLOCK));
