@@ -314,6 +314,23 @@ public final class SlabPool implements AutoCloseable {
     }
   }
 
+  /**
+   * Bytes that could be lent now, in slabs that there are and in those that the budget still
+   * admits; not in one piece.
+   */
+  public long availableBytes() {
+    while (true) {
+      synchronized (lock) {
+        if (isClosed) {
+          return 0;
+        }
+        if (!reclaimSome(nanoClock.getAsLong())) {
+          return free.freeBytes() + budgetBytes - slabBytes;
+        }
+      }
+    }
+  }
+
   /** Slabs whose bytes were made available to {@link #tryAllocate} so far. */
   long slabsAdded() {
     return slabsAdded;

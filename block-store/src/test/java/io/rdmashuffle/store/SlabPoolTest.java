@@ -205,6 +205,22 @@ class SlabPoolTest {
   }
 
   @Test
+  void availableIsWhatIsFreeAndWhatTheBudgetAdmits() {
+    SlabPool pool = Pools.of(slabs, 2 * MIB, MIB, List.of(), clock);
+    try (pool) {
+      assertEquals(2 * MIB, pool.availableBytes());
+      Extent extent = pool.allocate(4096, 4096);
+      assertEquals(2 * MIB - Pools.HEADER - 4096, pool.availableBytes());
+      pool.retire(extent);
+      assertEquals(2 * MIB - Pools.HEADER - 4096, pool.availableBytes(), "in quarantine");
+      clock.advance(Pools.QUARANTINE);
+      assertEquals(2 * MIB - Pools.HEADER, pool.availableBytes());
+      Pools.assertBalanced(pool);
+    }
+    assertEquals(0, pool.availableBytes());
+  }
+
+  @Test
   void expiredExtentsAreUsedBeforeASlabIsAdded() {
     try (SlabPool pool = Pools.of(slabs, 2 * MIB, MIB, List.of(), clock)) {
       List<Extent> extents = new ArrayList<>();

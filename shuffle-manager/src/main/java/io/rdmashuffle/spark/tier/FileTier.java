@@ -24,10 +24,17 @@ final class FileTier {
     long bytes;
   }
 
+  /** Those of one shuffle; what is written of them is counted. */
+  private static final class Shuffle {
+    final Map<Long, Entry> entries = new HashMap<>();
+    int outputs;
+    long bytes;
+  }
+
   private final OutputFiles files;
 
   // Guarded by this.
-  private final Map<Integer, Map<Long, Entry>> shuffles = new HashMap<>();
+  private final Map<Integer, Shuffle> shuffles = new HashMap<>();
   private int outputs;
   private long bytes;
 
@@ -66,7 +73,7 @@ final class FileTier {
   private boolean keepUnlessRemoved(MapOutput output, Entry entry) {
     synchronized (this) {
       if (entry(output.shuffleId(), output.mapTaskId()) == entry) {
-        count(entry, output.length());
+        count(output.shuffleId(), entry, output.length());
         return true;
       }
     }
@@ -77,14 +84,20 @@ final class FileTier {
   /** An output was written to files by others, over what there may have been. */
   synchronized void add(int shuffleId, long mapTaskId, long outputBytes) {
     forget(shuffleId, mapTaskId);
-    count(put(shuffleId, mapTaskId), outputBytes);
+    count(shuffleId, put(shuffleId, mapTaskId), outputBytes);
   }
 
-  private void count(Entry entry, long outputBytes) {
+  private void count(int shuffleId, Entry entry, long outputBytes) {
     entry.state = State.WRITTEN;
     entry.bytes = outputBytes;
-    outputs++;
-    bytes += outputBytes;
+    addToBooks(shuffles.get(shuffleId), 1, outputBytes);
+  }
+
+  private void addToBooks(Shuffle shuffle, int moreOutputs, long moreBytes) {
+    shuffle.outputs += moreOutputs;
+    shuffle.bytes += moreBytes;
+    outputs += moreOutputs;
+    bytes += moreBytes;
   }
 
   synchronized boolean contains(int shuffleId, long mapTaskId) {
@@ -104,8 +117,8 @@ final class FileTier {
   void removeShuffle(int shuffleId) {
     List<Long> mapTaskIds;
     synchronized (this) {
-      Map<Long, Entry> entries = shuffles.get(shuffleId);
-      mapTaskIds = entries == null ? List.of() : new ArrayList<>(entries.keySet());
+      Shuffle shuffle = shuffles.get(shuffleId);
+      mapTaskIds = shuffle == null ? List.of() : new ArrayList<>(shuffle.entries.keySet());
     }
     for (long mapTaskId : mapTaskIds) {
       remove(shuffleId, mapTaskId);
@@ -127,29 +140,34 @@ final class FileTier {
     return bytes;
   }
 
+  /** Mean bytes of the outputs of a shuffle that are in files; 0 when there are none. */
+  synchronized long meanBytes(int shuffleId) {
+    Shuffle shuffle = shuffles.get(shuffleId);
+    return shuffle == null || shuffle.outputs == 0 ? 0 : shuffle.bytes / shuffle.outputs;
+  }
+
   private Entry entry(int shuffleId, long mapTaskId) {
-    Map<Long, Entry> entries = shuffles.get(shuffleId);
-    return entries == null ? null : entries.get(mapTaskId);
+    Shuffle shuffle = shuffles.get(shuffleId);
+    return shuffle == null ? null : shuffle.entries.get(mapTaskId);
   }
 
   private Entry put(int shuffleId, long mapTaskId) {
     Entry entry = new Entry();
-    shuffles.computeIfAbsent(shuffleId, id -> new HashMap<>()).put(mapTaskId, entry);
+    shuffles.computeIfAbsent(shuffleId, id -> new Shuffle()).entries.put(mapTaskId, entry);
     return entry;
   }
 
   private synchronized Entry forget(int shuffleId, long mapTaskId) {
-    Map<Long, Entry> entries = shuffles.get(shuffleId);
-    if (entries == null) {
+    Shuffle shuffle = shuffles.get(shuffleId);
+    if (shuffle == null) {
       return null;
     }
-    Entry removed = entries.remove(mapTaskId);
-    if (entries.isEmpty()) {
-      shuffles.remove(shuffleId);
-    }
+    Entry removed = shuffle.entries.remove(mapTaskId);
     if (removed != null && removed.state == State.WRITTEN) {
-      outputs--;
-      bytes -= removed.bytes;
+      addToBooks(shuffle, -1, -removed.bytes);
+    }
+    if (shuffle.entries.isEmpty()) {
+      shuffles.remove(shuffleId);
     }
     return removed;
   }

@@ -119,6 +119,15 @@ public final class OutputTiers implements MemoryOutputs {
     return durability != Durability.DISK && store.pool().budgetBytes() > 0;
   }
 
+  /**
+   * Whether the next output of a shuffle fits into memory, as far as one can know: of a shuffle
+   * whose outputs had to go to files, another one goes there at once if it finds no more room,
+   * instead of filling the memory there is and moving from there.
+   */
+  public boolean mayFit(int shuffleId) {
+    return fileTier.meanBytes(shuffleId) <= store.pool().availableBytes();
+  }
+
   /** Where an output goes that is not to be in memory. */
   public ShuffleMapOutputWriter newFileWriter(int shuffleId, long mapTaskId, int numPartitions)
       throws IOException {

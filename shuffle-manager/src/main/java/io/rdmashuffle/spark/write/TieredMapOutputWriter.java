@@ -63,12 +63,20 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
     this.mapTaskId = mapTaskId;
     this.numPartitions = numPartitions;
     this.checksumAlgorithm = checksumAlgorithm;
-    if (tiers.isInMemory()) {
+    if (tiers.isInMemory() && findsRoom()) {
       memory = tiers.store().begin(shuffleId, mapTaskId, numPartitions);
     } else {
       memory = null;
       file = tiers.newFileWriter(shuffleId, mapTaskId, numPartitions);
     }
+  }
+
+  private boolean findsRoom() {
+    boolean mayFit = tiers.mayFit(shuffleId);
+    while (!mayFit && awaitMemory()) {
+      mayFit = tiers.mayFit(shuffleId);
+    }
+    return mayFit;
   }
 
   @Override
@@ -136,12 +144,16 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
 
   /** Waits for memory, or goes on in files. */
   private void onBudgetSpent() throws IOException {
+    if (!awaitMemory()) {
+      moveToFiles();
+    }
+  }
+
+  private boolean awaitMemory() {
     if (memoryDeadline == null) {
       memoryDeadline = Deadline.after(LONGEST_WAIT);
     }
-    if (!tiers.awaitMemory(memoryDeadline)) {
-      moveToFiles();
-    }
+    return tiers.awaitMemory(memoryDeadline);
   }
 
   /** Copies what is in memory to Spark's files and frees it. */

@@ -303,6 +303,24 @@ final class OutputTiersTest {
   }
 
   @Test
+  void anOutputMayFitUnlessThoseOfItsShuffleInFilesWereLarger() throws Exception {
+    try (TestTiers tiers = shortOfMemory()) {
+      assertTrue(tiers.tiers().mayFit(SHUFFLE), "nothing is known of it");
+      commitToFiles(tiers, SHUFFLE, 1);
+      assertTrue(tiers.tiers().mayFit(SHUFFLE), "there is room for two");
+      commit(tiers, 2);
+      commit(tiers, 3);
+      assertFalse(tiers.tiers().mayFit(SHUFFLE));
+      assertTrue(tiers.tiers().mayFit(SHUFFLE + 1), "nothing is known of it");
+      tiers.store().remove(SHUFFLE, 3);
+      assertTrue(tiers.tiers().mayFit(SHUFFLE));
+      commit(tiers, 3);
+      tiers.tiers().removeShuffle(SHUFFLE);
+      assertTrue(tiers.tiers().mayFit(SHUFFLE));
+    }
+  }
+
+  @Test
   void anOutputInFilesIsPublishedToBeReadThere() throws Exception {
     try (TestTiers tiers = withTransport(0, Durability.DISK)) {
       commitToFiles(tiers, SHUFFLE, 1);

@@ -16,6 +16,7 @@ import io.rdmashuffle.spark.write.WriterFixture.Settings;
 import io.rdmashuffle.store.ChecksumAlgorithm;
 import io.rdmashuffle.store.MapOutput;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -209,6 +210,32 @@ class DirectShuffleWriterTest extends WriterTestBase {
         assertEquals(3, WriterFixture.filesUnder(localDir).size());
       }
     }
+  }
+
+  @Test
+  void afterAnOutputThatDidNotFitTheNextOfItsShuffleGoesToFilesAtOnce() throws IOException {
+    Settings settings = new Settings().partitions(20);
+    settings.budgetBytes = 1 << 20;
+    try (WriterFixture fixture = new WriterFixture(settings)) {
+      fixture.write(Records.ofLength(Records.random("budget"), 3000, 1000));
+      int shuffleId = fixture.dependency.shuffleId();
+      assertEquals(0, memoryOfAnotherOutput(fixture, shuffleId));
+      assertEquals(2, fixture.tier.gauge("outputsBeyondBudget"));
+      assertTrue(memoryOfAnotherOutput(fixture, shuffleId + 1) > 0);
+    }
+  }
+
+  /** Slab memory that an output takes for its first bytes; it is aborted then. */
+  private static long memoryOfAnotherOutput(WriterFixture fixture, int shuffleId)
+      throws IOException {
+    TieredMapOutputWriter output =
+        new TieredMapOutputWriter(
+            fixture.tier.tiers(), shuffleId, fixture.taskId + 1, 20, ChecksumAlgorithm.NONE);
+    OutputStream partition = output.getPartitionWriter(0).openStream();
+    partition.write(new byte[1000]);
+    long allocated = fixture.tier.allocatedBytes();
+    output.abort(new IOException("of the test"));
+    return allocated;
   }
 
   @ParameterizedTest
