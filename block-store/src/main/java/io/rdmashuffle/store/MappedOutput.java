@@ -11,6 +11,9 @@ public final class MappedOutput {
   private final IndexLocation location;
   private final long length;
 
+  // Guarded by the lock of the owner.
+  private boolean isAnnounced;
+
   MappedOutput(OutputLayout layout, List<Slab> windows, Extent index, IndexLocation location) {
     this.shuffleId = layout.shuffleId();
     this.mapTaskId = layout.mapTaskId();
@@ -45,6 +48,14 @@ public final class MappedOutput {
 
   Extent index() {
     return index;
+  }
+
+  boolean isAnnounced() {
+    return isAnnounced;
+  }
+
+  void setAnnounced() {
+    isAnnounced = true;
   }
 
   /** Closes the registrations, then the mappings and the file. */

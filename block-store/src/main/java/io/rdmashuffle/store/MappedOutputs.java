@@ -2,8 +2,10 @@ package io.rdmashuffle.store;
 
 import io.rdmashuffle.transport.Access;
 import io.rdmashuffle.transport.FileWindow;
+import io.rdmashuffle.transport.LogLimit;
 import io.rdmashuffle.transport.Transport;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,6 +13,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +51,8 @@ public final class MappedOutputs implements AutoCloseable {
   private final SlabRegistrar registrar;
   private final Limits limits;
   private final LongSupplier nanoClock;
+  private final LogLimit failures = new LogLimit(Duration.ofMinutes(1));
+  private final LogLimit refusals = new LogLimit(Duration.ofMinutes(1));
 
   // Guarded by lock. Outputs by shuffle and map task, oldest first; what is mapped, or about to be,
   // or in quarantine, counts.
@@ -58,7 +63,7 @@ public final class MappedOutputs implements AutoCloseable {
   private int regions;
   private long bytes;
   private int lingeringRegions;
-  private boolean hasFailed;
+  private long lingeringBytes;
   private boolean isClosed;
 
   /**
@@ -98,52 +103,66 @@ public final class MappedOutputs implements AutoCloseable {
    *     is logged
    */
   public MappedOutput map(OutputLayout layout, Path file) {
-    sweep();
     int count = (int) ((layout.length() + FileWindow.MAX_LENGTH - 1) / FileWindow.MAX_LENGTH);
-    if (count == 0 || registrar.isIdle() || !reserve(count, layout.length())) {
+    if (count == 0 || registrar.isIdle()) {
       return null;
     }
-    MappedOutput output = null;
+    if (!reserve(count, layout.length())) {
+      onNoRoom(file, "the regions or bytes for files");
+      return null;
+    }
+    Extent index = null;
     List<Slab> windows = new ArrayList<>(count);
+    MappedOutput output = null;
     try {
+      long indexLength = header(layout, count, registrar.transports()).blockLength();
+      index = indexPool.allocate(indexLength, indexLength);
+      if (index == null) {
+        onNoRoom(file, "the memory for index blocks of files, which needs " + indexLength);
+        return null;
+      }
       for (long position = 0; position < layout.length(); position += FileWindow.MAX_LENGTH) {
         int length = (int) Math.min(FileWindow.MAX_LENGTH, layout.length() - position);
         windows.add(registrar.register(FileWindow.map(file, position, length)));
       }
-      output = publish(layout, windows);
+      output = publish(layout, windows, index);
     } catch (IOException | RuntimeException e) {
       onFailed(file, e);
     } finally {
       if (output == null) {
-        new MappedOutput(layout, windows, null, null).unmap();
+        windows.forEach(Slab::closeRegistrations);
+        windows.forEach(Slab::closeMemory);
+        if (index != null) {
+          indexPool.free(index);
+        }
         release(count, layout.length());
       }
     }
     return output != null && enter(output) ? output : null;
   }
 
-  private MappedOutput publish(OutputLayout layout, List<Slab> windows) {
+  private static IndexHeader header(OutputLayout layout, int windows, int keys) {
+    return new IndexHeader(
+        Generations.VOID,
+        layout.shuffleId(),
+        layout.mapTaskId(),
+        layout.numPartitions(),
+        windows,
+        layout.algorithm(),
+        keys);
+  }
+
+  private MappedOutput publish(OutputLayout layout, List<Slab> windows, Extent index) {
     List<SlabDescriptor> descriptors = windows.stream().map(Slab::descriptor).toList();
     int keys = descriptors.get(0).registrations().size();
     if (keys == 0 || descriptors.stream().anyMatch(w -> w.registrations().size() != keys)) {
       return null; // the registrar has said why
     }
-    IndexHeader header =
-        new IndexHeader(
-            Generations.VOID,
-            layout.shuffleId(),
-            layout.mapTaskId(),
-            layout.numPartitions(),
-            windows.size(),
-            layout.algorithm(),
-            keys);
-    Extent index = indexPool.allocate(header.blockLength(), header.blockLength());
-    if (index == null) {
-      return null;
-    }
+    IndexHeader header = header(layout, windows.size(), keys);
+    int length = (int) header.blockLength();
+    indexPool.trim(index, length); // a transport may have refused the file
     IndexLocation location =
-        new IndexLocation(
-            index.slab().id(), index.offset(), (int) header.blockLength(), Generations.next());
+        new IndexLocation(index.slab().id(), index.offset(), length, Generations.next());
     IndexBlock.encode(
         index.slab().buffer(),
         index.offset(),
@@ -155,14 +174,22 @@ public final class MappedOutputs implements AutoCloseable {
     return new MappedOutput(layout, windows, index, location);
   }
 
-  private void onFailed(Path file, Exception failure) {
-    boolean isFirst;
-    synchronized (lock) {
-      isFirst = !hasFailed;
-      hasFailed = true;
+  private void onNoRoom(Path file, String what) {
+    long before = refusals.admit();
+    if (before >= 0) {
+      LOG.info(
+          "{} is read over TCP, as {} before it: no room in {}; earlier shuffles make room",
+          file,
+          before,
+          what);
     }
-    if (isFirst) {
-      LOG.warn("{} is read over TCP, and further files may be: it cannot be mapped", file, failure);
+  }
+
+  private void onFailed(Path file, Exception failure) {
+    // Its shuffle may be removed while it is mapped.
+    long before = failure instanceof NoSuchFileException ? -1 : failures.admit();
+    if (before >= 0) {
+      LOG.warn("{} is read over TCP, as {} before it: it cannot be mapped", file, before, failure);
     }
   }
 
@@ -176,6 +203,9 @@ public final class MappedOutputs implements AutoCloseable {
                 .computeIfAbsent(output.shuffleId(), id -> new LinkedHashMap<>())
                 .put(output.mapTaskId(), output);
         outputs += replaced == null ? 1 : 0;
+      }
+      if (replaced != null) {
+        countLingering(replaced, 1);
       }
     }
     if (replaced != null) {
@@ -195,6 +225,7 @@ public final class MappedOutputs implements AutoCloseable {
         shuffles.remove(output.shuffleId());
       }
       outputs--;
+      countLingering(output, 1);
     }
     retire(output);
   }
@@ -206,26 +237,44 @@ public final class MappedOutputs implements AutoCloseable {
       Map<Long, MappedOutput> known = shuffles.remove(shuffleId);
       removed = known == null ? List.of() : List.copyOf(known.values());
       outputs -= removed.size();
+      removed.forEach(output -> countLingering(output, 1));
     }
     removed.forEach(this::retire);
   }
 
+  /** Readers were told where an output lies: from now on it may have to make room for others. */
+  public void onAnnounced(MappedOutput output) {
+    synchronized (lock) {
+      output.setAnnounced();
+    }
+  }
+
   /**
-   * The outputs to remove so that later ones of a shuffle find room: the oldest of other shuffles,
-   * until a quarter of the bounds is free or in quarantine. Those of the shuffle itself stay, since
-   * it gains nothing by one of them in place of another.
+   * The outputs to remove so that later ones find room: the oldest, until a quarter of the bounds
+   * is free or in quarantine.
+   *
+   * @param stays whether the outputs of a shuffle are to stay
    */
-  public List<MappedOutput> surplus(int shuffleId) {
+  public List<MappedOutput> surplus(IntPredicate stays) {
+    long excessIndexBytes =
+        indexPool.budgetBytes() / PART_TO_FREE
+            - indexPool.availableBytes()
+            - indexPool.gauges().quarantinedBytes();
     List<MappedOutput> surplus = new ArrayList<>();
     synchronized (lock) {
-      long excessBytes = bytes - quarantine.bytes() - mostToKeep(limits.bytes);
+      long excessBytes = bytes - lingeringBytes - mostToKeep(limits.bytes);
       long excessRegions = regions - lingeringRegions - mostToKeep(limits.regions);
-      for (Map<Long, MappedOutput> known : shuffles.values()) {
-        for (MappedOutput output : known.values()) {
-          if (output.shuffleId() != shuffleId && (excessBytes > 0 || excessRegions > 0)) {
+      for (Map.Entry<Integer, Map<Long, MappedOutput>> shuffle : shuffles.entrySet()) {
+        if (stays.test(shuffle.getKey())) {
+          continue;
+        }
+        for (MappedOutput output : shuffle.getValue().values()) {
+          boolean isExcess = excessBytes > 0 || excessRegions > 0 || excessIndexBytes > 0;
+          if (isExcess && output.isAnnounced()) {
             surplus.add(output);
             excessBytes -= output.length();
             excessRegions -= output.windows().size();
+            excessIndexBytes -= output.index().length();
           }
         }
       }
@@ -237,7 +286,14 @@ public final class MappedOutputs implements AutoCloseable {
     return limit - (limit + PART_TO_FREE - 1) / PART_TO_FREE;
   }
 
-  /** Unmaps what was in quarantine long enough. */
+  /** Whether there is something to {@link #sweep}. */
+  public boolean isSweepDue() {
+    synchronized (lock) {
+      return quarantine.firstExpiresInNs(nanoClock.getAsLong()) <= 0;
+    }
+  }
+
+  /** Unmaps what was in quarantine long enough, which takes a while for large files. */
   public void sweep() {
     MappedOutput expired = pollExpired();
     while (expired != null) {
@@ -248,9 +304,7 @@ public final class MappedOutputs implements AutoCloseable {
 
   private MappedOutput pollExpired() {
     synchronized (lock) {
-      MappedOutput expired = quarantine.pollExpired(nanoClock.getAsLong());
-      lingeringRegions -= expired == null ? 0 : expired.windows().size();
-      return expired;
+      return quarantine.pollExpired(nanoClock.getAsLong());
     }
   }
 
@@ -274,8 +328,8 @@ public final class MappedOutputs implements AutoCloseable {
       removed = shuffles.values().stream().map(Map::values).flatMap(Collection::stream).toList();
       shuffles.clear();
       outputs = 0;
+      removed.forEach(output -> countLingering(output, 1));
       quarantine.drainTo(lingering);
-      lingeringRegions = 0;
     }
     removed.forEach(this::retire);
     lingering.forEach(this::unmap);
@@ -291,7 +345,6 @@ public final class MappedOutputs implements AutoCloseable {
       isLast = isClosed;
       if (!isLast) {
         quarantine.add(output, output.length(), nanoClock.getAsLong());
-        lingeringRegions += output.windows().size();
       }
     }
     if (isLast) {
@@ -301,10 +354,27 @@ public final class MappedOutputs implements AutoCloseable {
 
   private void unmap(MappedOutput output) {
     output.unmap();
-    release(output.windows().size(), output.length());
+    synchronized (lock) {
+      countLingering(output, -1);
+      release(output.windows().size(), output.length());
+    }
+  }
+
+  /** Called with the lock held when an output is void, and when it is unmapped. */
+  private void countLingering(MappedOutput output, int sign) {
+    lingeringRegions += sign * output.windows().size();
+    lingeringBytes += sign * output.length();
   }
 
   private boolean reserve(int count, long length) {
+    if (tryReserve(count, length)) {
+      return true;
+    }
+    sweep();
+    return tryReserve(count, length);
+  }
+
+  private boolean tryReserve(int count, long length) {
     synchronized (lock) {
       if (isClosed || regions + count > limits.regions || bytes + length > limits.bytes) {
         return false;

@@ -37,6 +37,11 @@ final class SlabRegistrar {
     return transports.isEmpty();
   }
 
+  /** Number of transports to register with. */
+  int transports() {
+    return transports.size();
+  }
+
   /**
    * Registers memory with each transport that accepts it; the first refusal of each is logged.
    *

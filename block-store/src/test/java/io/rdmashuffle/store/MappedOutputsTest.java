@@ -182,16 +182,16 @@ class MappedOutputsTest {
   void theOldestOfOtherShufflesMakeRoomForAQuarter() throws Exception {
     open(8, MIB);
     for (int mapTaskId = 0; mapTaskId < 4; mapTaskId++) {
-      map(1, mapTaskId);
-      map(2, mapTaskId);
+      outputs.onAnnounced(map(1, mapTaskId));
+      outputs.onAnnounced(map(2, mapTaskId));
     }
     assertNull(map(2, 9));
-    List<MappedOutput> surplus = outputs.surplus(2);
+    List<MappedOutput> surplus = outputs.surplus(id -> id == 2);
     assertEquals(
         List.of(0L, 1L), surplus.stream().map(MappedOutput::mapTaskId).toList(), "two of eight");
     assertTrue(surplus.stream().allMatch(output -> output.shuffleId() == 1));
     surplus.forEach(outputs::remove);
-    assertEquals(List.of(), outputs.surplus(2), "what is in quarantine is soon free");
+    assertEquals(List.of(), outputs.surplus(id -> id == 2), "what is in quarantine is soon free");
     clock.advance(Pools.QUARANTINE);
     assertNotNull(map(2, 9));
   }
@@ -200,10 +200,41 @@ class MappedOutputsTest {
   void bytesAreMadeRoomForToo() throws Exception {
     open(100, 4 * LENGTH);
     for (int mapTaskId = 0; mapTaskId < 4; mapTaskId++) {
-      map(1, mapTaskId);
+      outputs.onAnnounced(map(1, mapTaskId));
     }
-    assertEquals(1, outputs.surplus(2).size());
-    assertEquals(List.of(), outputs.surplus(1));
+    assertEquals(1, outputs.surplus(id -> id == 2).size());
+    assertEquals(List.of(), outputs.surplus(id -> id == 1));
+  }
+
+  @Test
+  void anOutputStaysUntilReadersWereToldOfIt() throws Exception {
+    open(1, MIB);
+    MappedOutput output = map(1, 1);
+    assertEquals(List.of(), outputs.surplus(id -> false));
+    outputs.onAnnounced(output);
+    assertEquals(List.of(output), outputs.surplus(id -> false));
+  }
+
+  @Test
+  void indexBlocksAreMadeRoomForToo() throws Exception {
+    open(10_000, 1L << 30, 8 * 4096);
+    long mapTaskId = 0;
+    MappedOutput output = map(1, mapTaskId);
+    while (output != null) {
+      outputs.onAnnounced(output);
+      output = map(1, ++mapTaskId);
+    }
+    assertEquals(mapTaskId, outputs.gauges().regions(), "what finds no room holds none");
+    long registrations = shm.counters.registrations.sum();
+    assertNull(map(1, mapTaskId));
+    assertEquals(registrations, shm.counters.registrations.sum(), "it was not even registered");
+    List<MappedOutput> surplus = outputs.surplus(id -> false);
+    assertTrue(
+        surplus.size() >= mapTaskId / 4 && surplus.size() < mapTaskId / 2, surplus::toString);
+    surplus.forEach(outputs::remove);
+    assertEquals(List.of(), outputs.surplus(id -> false));
+    clock.advance(Pools.QUARANTINE);
+    assertNotNull(map(1, mapTaskId));
   }
 
   @Test

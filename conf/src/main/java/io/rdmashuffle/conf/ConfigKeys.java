@@ -112,10 +112,10 @@ public final class ConfigKeys {
               "How long freed map-output memory lies idle before it is used again. A one-sided"
                   + " read is invisible to the memory's owner, so this must be longer than any"
                   + " reader's deadline: above `read.timeout`. The default is that deadline and"
-                  + " half of it again, for readers that were stopped in between. It takes effect"
-                  + " where an RDMA device is in use; over shared memory alone a read that comes"
-                  + " late is noticed whenever it comes, and memory lies idle for one second at"
-                  + " most.");
+                  + " half of it again, for readers that were stopped in between. Where no"
+                  + " RDMA device is in use memory lies idle for one second at most, since over"
+                  + " shared memory a read that comes late is noticed whenever it comes. Files"
+                  + " that are read one-sided stay open for the whole time.");
 
   /** See {@link BlockStoreConfig#receiveSizeBytes()}. */
   public static final ConfigKey<DataSize> MEMORY_RECEIVE_SIZE =

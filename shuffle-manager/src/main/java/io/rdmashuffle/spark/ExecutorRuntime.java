@@ -116,8 +116,7 @@ public final class ExecutorRuntime implements AutoCloseable {
             sparkConf,
             executorId,
             ClientSettings.withTimeout(Duration.ofNanos(conf.shuffle().locateTimeoutNs())));
-    MappedOutputs mapped =
-        mappedOutputs(slabs, fileLimits(storeConfig, sparkConf, budget), quarantine);
+    MappedOutputs mapped = mappedOutputs(slabs, fileLimits(storeConfig, sparkConf, budget));
     publisher =
         new Publisher(
             directory,
@@ -236,8 +235,9 @@ public final class ExecutorRuntime implements AutoCloseable {
     return Runtime.getRuntime().maxMemory() + MemoryRoom.offHeapBytes(sparkConf);
   }
 
-  private MappedOutputs mappedOutputs(
-      SlabFactory slabs, MappedOutputs.Limits limits, Duration quarantine) {
+  /** A lingering file costs a descriptor, and whoever comes late to it a connection: no haste. */
+  private MappedOutputs mappedOutputs(SlabFactory slabs, MappedOutputs.Limits limits) {
+    Duration quarantine = Duration.ofNanos(conf.blockStore().quarantineNs());
     SlabPool indexPool =
         new SlabPool(
             "file indexes",
@@ -304,12 +304,12 @@ public final class ExecutorRuntime implements AutoCloseable {
 
   /** A task begins to read a shuffle. */
   public void beginRead(int shuffleId) {
-    tiers.beginRead(shuffleId);
+    tiers.beginUse(shuffleId);
   }
 
   /** A task that read a shuffle has ended. */
   public void endRead(int shuffleId) {
-    tiers.endRead(shuffleId);
+    tiers.endUse(shuffleId);
     report();
   }
 

@@ -115,8 +115,11 @@ record MemoryBudget(long bytes, String explanation) {
     long taken = JVM_OVERHEAD_BYTES + receiveBytes + memoryBytes;
     long inContainer = room.of(Limit.CONTAINER).orElse(Long.MAX_VALUE) - sparkBytes - taken;
     long inOverhead = room.of(Limit.OVERHEAD).orElse(Long.MAX_VALUE) - taken;
+    // Slabs that come later must find some left: one that is refused is refused for good.
+    long locked = room.of(Limit.LOCKED).orElse(Long.MAX_VALUE) - receiveBytes - memoryBytes;
     long onHost = room.of(Limit.HOST_AVAILABLE).orElse(Long.MAX_VALUE) / 4;
-    return Math.max(0, Math.min(onHost, Math.min(inContainer, inOverhead)));
+    long least = Math.min(Math.min(inContainer, inOverhead), Math.min(locked, onHost));
+    return Math.max(0, least);
   }
 
   private static void refuseAbove(

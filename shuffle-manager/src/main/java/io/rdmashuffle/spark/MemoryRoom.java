@@ -27,12 +27,17 @@ record MemoryRoom(Map<Limit, Long> limits) {
     HOST_SIZE,
     /** What the container may hold, heap included. */
     CONTAINER,
+    /** What this process may have locked, as memory registered with a device is. */
+    LOCKED,
     /** What the cluster manager was told to grant beside the heap. */
     OVERHEAD
   }
 
   private static final long MIB = 1L << 20;
 
+  private static final Path STATUS = Path.of("/proc/self/status");
+  private static final Path LIMITS = Path.of("/proc/self/limits");
+  private static final long CAP_IPC_LOCK = 1L << 14;
   private static final Path MEMORY_INFO = Path.of("/proc/meminfo");
   private static final List<Path> CONTAINER_LIMITS =
       List.of(
@@ -56,6 +61,7 @@ record MemoryRoom(Map<Limit, Long> limits) {
     addTmpfs(memoryDir, limits);
     addHost(limits);
     addContainer(limits);
+    addLocked(limits);
     addOverhead(conf, limits);
     return new MemoryRoom(limits);
   }
@@ -100,6 +106,40 @@ record MemoryRoom(Map<Limit, Long> limits) {
 
   private static long kibibytes(String line) {
     return Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024;
+  }
+
+  private static void addLocked(Map<Limit, Long> limits) {
+    try {
+      locked(Files.readAllLines(STATUS), Files.readAllLines(LIMITS))
+          .ifPresent(bytes -> limits.put(Limit.LOCKED, bytes));
+    } catch (IOException e) {
+      // Not this kernel.
+    }
+  }
+
+  /**
+   * There is none when it is "unlimited", or for who has CAP_IPC_LOCK.
+   *
+   * @param status lines of {@code /proc/self/status}
+   * @param limits lines of {@code /proc/self/limits}
+   */
+  static OptionalLong locked(List<String> status, List<String> limits) {
+    try {
+      long capabilities = Long.parseUnsignedLong(valueOf("CapEff:", status), 16);
+      return (capabilities & CAP_IPC_LOCK) != 0
+          ? OptionalLong.empty()
+          : OptionalLong.of(Long.parseLong(valueOf("Max locked memory", limits).split(" ")[0]));
+    } catch (NumberFormatException e) {
+      return OptionalLong.empty();
+    }
+  }
+
+  private static String valueOf(String name, List<String> lines) {
+    return lines.stream()
+        .filter(line -> line.startsWith(name))
+        .map(line -> line.substring(name.length()).trim())
+        .findFirst()
+        .orElse("");
   }
 
   /** There is none when it is "max", or more than any machine has. */

@@ -129,6 +129,8 @@ final class MemoryBudgetTest {
     "CONTAINER, 4096, 2204",
     "CONTAINER, 1500, 0",
     "OVERHEAD, 2048, 1180",
+    "LOCKED, 1000, 644",
+    "LOCKED, 200, 0",
     "HOST_AVAILABLE, 2000, 500",
     "TMPFS_FREE, 1, 2097152",
   })
@@ -137,6 +139,24 @@ final class MemoryBudgetTest {
     limits.put(limit, limitMib * MIB);
     MemoryRoom room = new MemoryRoom(limits);
     assertEquals(leftMib * MIB, MemoryBudget.leftForFiles(room, HEAP, RECEIVE, 100 * MIB));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0000000000000000, 8388608, 8388608",
+    "0000000000000000, unlimited, -1",
+    "000001ffffffffff, 8388608, -1",
+    "0000000000004000, 8388608, -1",
+    "'', 8388608, -1",
+  })
+  void lockedMemoryIsLimitedForWhomTheKernelLimitsIt(
+      String capabilities, String limit, long expected) {
+    List<String> status = List.of("Name:\tjava", "CapEff:\t" + capabilities);
+    List<String> limits =
+        List.of(
+            "Limit                     Soft Limit           Hard Limit           Units     ",
+            "Max locked memory         %-20s unlimited            bytes     ".formatted(limit));
+    assertEquals(expected, MemoryRoom.locked(status, limits).orElse(-1));
   }
 
   @Test

@@ -122,6 +122,7 @@ class FilesWrittenTest {
       assertTrue(totals.gauges().get("slabBytes") <= 6 << 20, () -> totals.gauges().toString());
       assertEquals(
           maps, totals.gauges().get("memoryOutputs") + totals.gauges().get("outputsBeyondBudget"));
+      assertEquals(0, totals.gauges().get("outputsMoved"), "those in memory stay there");
       assertTrue(totals.bytes("shm") > 0, () -> PluginApp.summary(totals));
       assertEquals(cluster.metrics().remoteBytes(), totals.bytes("shm"));
       assertEquals(0, cluster.metrics().failedTasks());

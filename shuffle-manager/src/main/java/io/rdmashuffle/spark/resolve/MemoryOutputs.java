@@ -17,8 +17,11 @@ public interface MemoryOutputs {
    */
   boolean onReceived(MapOutput output);
 
-  /** An output was committed to files alone, and its data file is complete: tells readers. */
-  void onCommittedInFiles(OutputLayout layout);
+  /**
+   * An output of another executor is in Spark's files alone, and its data file is complete: readers
+   * are told soon, on another thread.
+   */
+  void onReceivedInFiles(OutputLayout layout);
 
   /**
    * Writes the files of an output that is in memory, unless it has them; whether they are there.

@@ -75,7 +75,7 @@ final class ReceivedOutput implements StreamCallbackWithID {
     MapOutput output = moveIntoMemory();
     boolean keepsFiles = true;
     if (output == null) {
-      memory.onCommittedInFiles(layout());
+      memory.onReceivedInFiles(layout());
     } else {
       keepsFiles = memory.onReceived(output);
     }

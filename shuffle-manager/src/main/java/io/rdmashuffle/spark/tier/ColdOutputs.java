@@ -2,7 +2,7 @@ package io.rdmashuffle.spark.tier;
 
 import io.rdmashuffle.store.BlockStore;
 import io.rdmashuffle.store.MapOutput;
-import io.rdmashuffle.store.SlabPoolGauges;
+import io.rdmashuffle.store.SlabPool;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -61,8 +61,8 @@ final class ColdOutputs {
   }
 
   private long availableSoon() {
-    SlabPoolGauges gauges = store.pool().gauges();
-    return gauges.freeBytes() + gauges.quarantinedBytes() + movingBytes;
+    SlabPool pool = store.pool();
+    return pool.availableBytes() + pool.gauges().quarantinedBytes() + movingBytes;
   }
 
   private synchronized void onMoved(MapOutput output) {

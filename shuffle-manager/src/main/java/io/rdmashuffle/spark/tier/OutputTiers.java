@@ -33,7 +33,7 @@ public final class OutputTiers implements MemoryOutputs {
   private final Durability durability;
   private final boolean outlivesExecutor;
   private final WriteBehind writeBehind;
-  private final ShufflesInUse beingRead = new ShufflesInUse();
+  private final ShufflesInUse inUse = new ShufflesInUse();
   private final ColdOutputs cold;
   private final MappedOutputs mapped;
   private final OneSidedFiles oneSidedFiles;
@@ -76,7 +76,12 @@ public final class OutputTiers implements MemoryOutputs {
     cold = new ColdOutputs(store, this::isInUse, this::moveLater);
     oneSidedFiles =
         new OneSidedFiles(
-            mapped, files, fileTier, this.announcer, work -> writeBehind.offerNow(0, work));
+            mapped,
+            files,
+            fileTier,
+            this.announcer,
+            this::isInUse,
+            work -> writeBehind.offerNow(0, work));
   }
 
   /** Frees what is left of a shuffle when it turns out that the driver has dropped it. */
@@ -106,7 +111,7 @@ public final class OutputTiers implements MemoryOutputs {
   }
 
   private boolean isInUse(int shuffleId) {
-    return beingRead.contains(shuffleId) || store.isBeingWritten(shuffleId);
+    return inUse.contains(shuffleId) || store.isBeingWritten(shuffleId);
   }
 
   @Override
@@ -162,6 +167,12 @@ public final class OutputTiers implements MemoryOutputs {
   }
 
   @Override
+  public void onReceivedInFiles(OutputLayout layout) {
+    fileTier.add(layout.shuffleId(), layout.mapTaskId(), layout.length());
+    oneSidedFiles.announceLater(layout);
+  }
+
+  /** An output was committed to files alone, and its data file is complete: tells readers. */
   public void onCommittedInFiles(OutputLayout layout) {
     fileTier.add(layout.shuffleId(), layout.mapTaskId(), layout.length());
     oneSidedFiles.announce(layout);
@@ -190,14 +201,14 @@ public final class OutputTiers implements MemoryOutputs {
     return false;
   }
 
-  /** A task begins to read a shuffle, whose outputs had better stay in memory. */
-  public void beginRead(int shuffleId) {
-    beingRead.begin(shuffleId);
+  /** A task begins to read or to write a shuffle, whose outputs had better stay where they are. */
+  public void beginUse(int shuffleId) {
+    inUse.begin(shuffleId);
   }
 
-  /** Undoes {@link #beginRead}. */
-  public void endRead(int shuffleId) {
-    beingRead.end(shuffleId);
+  /** Undoes {@link #beginUse}. */
+  public void endUse(int shuffleId) {
+    inUse.end(shuffleId);
   }
 
   private boolean moveLater(MapOutput output, Consumer<MapOutput> whenDone) {
@@ -255,9 +266,14 @@ public final class OutputTiers implements MemoryOutputs {
     mapped.removeShuffle(shuffleId);
   }
 
-  /** Gives back what readers cannot be reading any more; to be called from time to time. */
+  /**
+   * Gives back what readers cannot be reading any more; to be called from time to time. Unmaps on
+   * the thread that writes files.
+   */
   public void sweep() {
-    mapped.sweep();
+    if (mapped.isSweepDue()) {
+      writeBehind.offerNow(0, mapped::sweep);
+    }
   }
 
   /** The shuffles of which there are outputs here. */

@@ -43,6 +43,9 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
   /** Null until the budget is spent for the first time. */
   private Deadline memoryDeadline;
 
+  /** Until the output is known to readers, or given up. */
+  private boolean isInUse = true;
+
   // Set once the output goes to files.
   private ShuffleMapOutputWriter file;
   private OutputStream fileStream;
@@ -63,11 +66,27 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
     this.mapTaskId = mapTaskId;
     this.numPartitions = numPartitions;
     this.checksumAlgorithm = checksumAlgorithm;
-    if (tiers.isInMemory() && findsRoom()) {
-      memory = tiers.store().begin(shuffleId, mapTaskId, numPartitions);
-    } else {
-      memory = null;
-      file = tiers.newFileWriter(shuffleId, mapTaskId, numPartitions);
+    tiers.beginUse(shuffleId);
+    boolean isBegun = false;
+    try {
+      if (tiers.isInMemory() && findsRoom()) {
+        memory = tiers.store().begin(shuffleId, mapTaskId, numPartitions);
+      } else {
+        memory = null;
+        file = tiers.newFileWriter(shuffleId, mapTaskId, numPartitions);
+      }
+      isBegun = true;
+    } finally {
+      if (!isBegun) {
+        endUse();
+      }
+    }
+  }
+
+  private void endUse() {
+    if (isInUse) {
+      isInUse = false;
+      tiers.endUse(shuffleId);
     }
   }
 
@@ -108,6 +127,7 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
             message.getPartitionLengths(),
             kept(checksums, algorithm),
             algorithm));
+    endUse();
     return message;
   }
 
@@ -115,6 +135,7 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
     ChecksumAlgorithm algorithm = algorithmOf(checksums);
     MapOutput output = memory.commit(kept(checksums, algorithm), algorithm);
     tiers.onCommitted(output);
+    endUse();
     return MapOutputCommitMessage.of(memory.partitionLengths());
   }
 
@@ -130,6 +151,7 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
 
   @Override
   public void abort(Throwable error) throws IOException {
+    endUse();
     if (memory != null) {
       memory.abort();
     }

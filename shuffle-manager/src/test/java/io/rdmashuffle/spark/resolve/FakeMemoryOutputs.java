@@ -28,7 +28,7 @@ final class FakeMemoryOutputs implements MemoryOutputs {
   }
 
   @Override
-  public void onCommittedInFiles(OutputLayout layout) {
+  public void onReceivedInFiles(OutputLayout layout) {
     told.add("files " + layout.shuffleId() + " " + layout.mapTaskId() + " " + layout.length());
   }
 

@@ -331,8 +331,44 @@ final class OutputTiersTest {
       assertEquals(tiers.gauge("fileOutputBytes"), tiers.gauge("mappedBytes"));
       tiers.tiers().removeShuffle(SHUFFLE);
       tiers.tiers().sweep();
-      assertEquals(0, tiers.gauge("mappedRegions"));
+      tiers.await("mappedRegions", 0);
       assertEquals(0, tiers.gauge("mappedBytes"));
+    }
+  }
+
+  @Test
+  void anOutputReceivedIntoFilesIsPublishedByAnotherThread() throws Exception {
+    try (TestTiers tiers = withTransport(0, Durability.DISK)) {
+      ShuffleMapOutputWriter writer = tiers.tiers().newFileWriter(SHUFFLE, 1, LENGTHS.length);
+      try (OutputStream out = writer.getPartitionWriter(0).openStream()) {
+        out.write(bytes(1, 0));
+      }
+      long[] lengths = writer.commitAllPartitions(new long[0]).getPartitionLengths();
+      tiers
+          .tiers()
+          .onReceivedInFiles(
+              OutputLayout.ofLengths(SHUFFLE, 1, lengths, new long[0], ChecksumAlgorithm.NONE));
+      assertEquals(1, tiers.gauge("fileOutputs"));
+      tiers.await("mappedOutputs", 1);
+      tiers.await("writeBehindBytes", 0);
+      tiers.endWriting();
+      assertEquals(Set.of(1L), tiers.locations.keySet());
+      tiers.tiers().removeShuffle(SHUFFLE);
+    }
+  }
+
+  @Test
+  void filesOfAShuffleThatIsUsedDoNotMakeRoomForThoseOfAnother() throws Exception {
+    try (TestTiers tiers = withTransport(0, Durability.DISK)) {
+      commitToFiles(tiers, SHUFFLE, 1);
+      commitToFiles(tiers, SHUFFLE, 2);
+      tiers.tiers().beginUse(SHUFFLE);
+      commitToFiles(tiers, SHUFFLE + 1, 9);
+      tiers.tiers().endUse(SHUFFLE);
+      tiers.endWriting();
+      assertEquals(Set.of(1L, 2L), tiers.locations.keySet());
+      tiers.tiers().removeShuffle(SHUFFLE);
+      tiers.tiers().removeShuffle(SHUFFLE + 1);
     }
   }
 
@@ -386,13 +422,13 @@ final class OutputTiersTest {
     try (TestTiers tiers = shortOfMemory()) {
       commit(tiers, 1);
       commit(tiers, 2);
-      tiers.tiers().beginRead(SHUFFLE);
-      tiers.tiers().beginRead(SHUFFLE);
-      tiers.tiers().endRead(SHUFFLE);
+      tiers.tiers().beginUse(SHUFFLE);
+      tiers.tiers().beginUse(SHUFFLE);
+      tiers.tiers().endUse(SHUFFLE);
       assertFalse(tryAgain(tiers));
       try (MapOutputBuilder builder = tiers.store().begin(SHUFFLE, 3, 1)) {
         builder.startPartition(0);
-        tiers.tiers().endRead(SHUFFLE);
+        tiers.tiers().endUse(SHUFFLE);
         assertFalse(tryAgain(tiers));
       }
       assertEquals(0, tiers.gauge("writeBehindBytes"));
