@@ -128,16 +128,17 @@ record MemoryRoom(Map<Limit, Long> limits) {
       long capabilities = Long.parseUnsignedLong(valueOf("CapEff:", status), 16);
       return (capabilities & CAP_IPC_LOCK) != 0
           ? OptionalLong.empty()
-          : OptionalLong.of(Long.parseLong(valueOf("Max locked memory", limits).split(" ")[0]));
+          : OptionalLong.of(Long.parseLong(valueOf("Max locked memory", limits)));
     } catch (NumberFormatException e) {
       return OptionalLong.empty();
     }
   }
 
+  /** The first word behind a name; empty when the name is not there. */
   private static String valueOf(String name, List<String> lines) {
     return lines.stream()
         .filter(line -> line.startsWith(name))
-        .map(line -> line.substring(name.length()).trim())
+        .map(line -> line.substring(name.length()).trim().replaceAll("\\s.*", ""))
         .findFirst()
         .orElse("");
   }

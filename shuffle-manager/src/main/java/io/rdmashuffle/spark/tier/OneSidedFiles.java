@@ -7,12 +7,16 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntPredicate;
 import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Tells readers of outputs in files: as far as there is room, that they can be read one-sided, and
  * else over TCP. Used by several threads.
  */
 final class OneSidedFiles {
+  private static final Logger LOG = LoggerFactory.getLogger(OneSidedFiles.class);
+
   private final MappedOutputs mapped;
   private final SparkFiles files;
   private final FileTier fileTier;
@@ -42,7 +46,9 @@ final class OneSidedFiles {
 
   /** The same for an output whose thread is not to wait: readers use TCP until it is done. */
   void announceLater(OutputLayout layout) {
-    background.test(() -> announce(layout));
+    if (!background.test(() -> announce(layout))) {
+      LOG.debug("map output {} stays unknown to readers, who use TCP", layout.mapTaskId());
+    }
   }
 
   /** The files of an output are complete, and known to the file tier. */
