@@ -60,6 +60,11 @@ public final class MappedOutput {
 
   /** Closes the registrations, then the mappings and the file. */
   void unmap() {
+    unmap(windows);
+  }
+
+  /** The same for windows of which no output came to be. */
+  static void unmap(List<Slab> windows) {
     windows.forEach(Slab::closeRegistrations);
     windows.forEach(Slab::closeMemory);
   }

@@ -130,8 +130,7 @@ public final class MappedOutputs implements AutoCloseable {
       onFailed(file, e);
     } finally {
       if (output == null) {
-        windows.forEach(Slab::closeRegistrations);
-        windows.forEach(Slab::closeMemory);
+        MappedOutput.unmap(windows);
         if (index != null) {
           indexPool.free(index);
         }

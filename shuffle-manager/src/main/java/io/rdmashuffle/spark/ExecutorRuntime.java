@@ -254,7 +254,7 @@ public final class ExecutorRuntime implements AutoCloseable {
   private MappedOutputs.Limits fileLimits(
       BlockStoreConfig storeConfig, SparkConf sparkConf, long budget) {
     long bytes = storeConfig.filesMaxSizeBytes();
-    if (transports.keepFilesInMemory()) {
+    if (transports.haveDevice()) {
       long left =
           MemoryBudget.leftForFiles(
               MemoryRoom.onThisMachine(storeConfig.memoryDir(), sparkConf),

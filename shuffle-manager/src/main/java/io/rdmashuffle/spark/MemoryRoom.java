@@ -92,20 +92,13 @@ record MemoryRoom(Map<Limit, Long> limits) {
 
   private static void addHost(Map<Limit, Long> limits) {
     try {
-      for (String line : Files.readAllLines(MEMORY_INFO)) {
-        if (line.startsWith("MemAvailable:")) {
-          limits.put(Limit.HOST_AVAILABLE, kibibytes(line));
-        } else if (line.startsWith("MemTotal:")) {
-          limits.put(Limit.HOST_SIZE, kibibytes(line));
-        }
-      }
-    } catch (IOException | NumberFormatException e) {
+      List<String> lines = Files.readAllLines(MEMORY_INFO);
+      number("MemAvailable:", 10, lines)
+          .ifPresent(kib -> limits.put(Limit.HOST_AVAILABLE, kib * 1024));
+      number("MemTotal:", 10, lines).ifPresent(kib -> limits.put(Limit.HOST_SIZE, kib * 1024));
+    } catch (IOException e) {
       // Not this kernel.
     }
-  }
-
-  private static long kibibytes(String line) {
-    return Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024;
   }
 
   private static void addLocked(Map<Limit, Long> limits) {
@@ -124,23 +117,24 @@ record MemoryRoom(Map<Limit, Long> limits) {
    * @param limits lines of {@code /proc/self/limits}
    */
   static OptionalLong locked(List<String> status, List<String> limits) {
-    try {
-      long capabilities = Long.parseUnsignedLong(valueOf("CapEff:", status), 16);
-      return (capabilities & CAP_IPC_LOCK) != 0
-          ? OptionalLong.empty()
-          : OptionalLong.of(Long.parseLong(valueOf("Max locked memory", limits)));
-    } catch (NumberFormatException e) {
-      return OptionalLong.empty();
-    }
+    OptionalLong capabilities = number("CapEff:", 16, status);
+    boolean isLimited = capabilities.isPresent() && (capabilities.getAsLong() & CAP_IPC_LOCK) == 0;
+    return isLimited ? number("Max locked memory", 10, limits) : OptionalLong.empty();
   }
 
-  /** The first word behind a name; empty when the name is not there. */
-  private static String valueOf(String name, List<String> lines) {
-    return lines.stream()
-        .filter(line -> line.startsWith(name))
-        .map(line -> line.substring(name.length()).trim().replaceAll("\\s.*", ""))
-        .findFirst()
-        .orElse("");
+  /** The first word behind a name in one of the lines, if it is there and a number. */
+  private static OptionalLong number(String name, int radix, List<String> lines) {
+    for (String line : lines) {
+      if (line.startsWith(name)) {
+        String word = line.substring(name.length()).trim().replaceAll("\\s.*", "");
+        try {
+          return OptionalLong.of(Long.parseUnsignedLong(word, radix));
+        } catch (NumberFormatException e) {
+          return OptionalLong.empty();
+        }
+      }
+    }
+    return OptionalLong.empty();
   }
 
   /** There is none when it is "max", or more than any machine has. */

@@ -99,8 +99,8 @@ final class Transports implements AutoCloseable {
     return available;
   }
 
-  /** Whether one of them keeps what is registered with it in memory. */
-  boolean keepFilesInMemory() {
+  /** Whether a device reads memory here, and keeps what is registered with it in memory. */
+  boolean haveDevice() {
     return available.stream().anyMatch(Transport::readsByDevice);
   }
 
@@ -110,8 +110,7 @@ final class Transports implements AutoCloseable {
    * @param untilReadsEnd longer than any reader's deadline
    */
   Duration quarantine(Duration untilReadsEnd) {
-    boolean isOrdered = available.stream().noneMatch(Transport::readsByDevice);
-    return isOrdered && untilReadsEnd.compareTo(ORDERED_QUARANTINE) > 0
+    return !haveDevice() && untilReadsEnd.compareTo(ORDERED_QUARANTINE) > 0
         ? ORDERED_QUARANTINE
         : untilReadsEnd;
   }

@@ -24,7 +24,7 @@ class TransportsTest {
   void whereADeviceReadsMemoryLiesIdleUntilReadsHaveEnded() {
     try (Transports transports = open(TransportsTest::asDevice)) {
       assertEquals(LONG, transports.quarantine(LONG));
-      assertTrue(transports.keepFilesInMemory());
+      assertTrue(transports.haveDevice());
     }
   }
 
@@ -34,7 +34,7 @@ class TransportsTest {
       assertEquals(1, transports.available().size());
       assertEquals(Duration.ofSeconds(1), transports.quarantine(LONG));
       assertEquals(SHORT, transports.quarantine(SHORT));
-      assertFalse(transports.keepFilesInMemory());
+      assertFalse(transports.haveDevice());
     }
   }
 

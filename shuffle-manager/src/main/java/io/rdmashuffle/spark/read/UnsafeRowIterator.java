@@ -90,22 +90,13 @@ final class UnsafeRowIterator extends AbstractIterator<Tuple2<Object, Object>> {
   }
 
   private void readRow(int length) throws IOException {
-    int filled = Math.min(length, limit - position);
-    System.arraycopy(buffer, position, rowBytes, 0, filled);
-    position += filled;
-    while (filled < length) {
-      int left = length - filled;
-      if (left >= buffer.length) {
-        filled += atLeastOne(in.read(rowBytes, filled, left), left);
-      } else {
-        if (position == limit && !fill()) {
-          throw truncated(left);
-        }
-        int run = Math.min(left, limit - position);
-        System.arraycopy(buffer, position, rowBytes, filled, run);
-        position += run;
-        filled += run;
-      }
+    int buffered = Math.min(length, limit - position);
+    System.arraycopy(buffer, position, rowBytes, 0, buffered);
+    position += buffered;
+    int missing = length - buffered;
+    missing -= in.readNBytes(rowBytes, buffered, missing);
+    if (missing > 0) {
+      throw new EOFException("the stream ends " + missing + " bytes before the end of a row");
     }
   }
 
@@ -114,17 +105,6 @@ final class UnsafeRowIterator extends AbstractIterator<Tuple2<Object, Object>> {
     position = 0;
     limit = Math.max(0, count);
     return count > 0;
-  }
-
-  private static int atLeastOne(int count, int left) throws EOFException {
-    if (count <= 0) {
-      throw truncated(left);
-    }
-    return count;
-  }
-
-  private static EOFException truncated(int missing) {
-    return new EOFException("the stream ends " + missing + " bytes before the end of a row");
   }
 
   /** Spark's iterators throw what streams throw; so must one that stands in for them. */

@@ -91,11 +91,12 @@ final class TieredMapOutputWriter implements ShuffleMapOutputWriter {
   }
 
   private boolean findsRoom() {
-    boolean mayFit = tiers.mayFit(shuffleId);
-    while (!mayFit && awaitMemory()) {
-      mayFit = tiers.mayFit(shuffleId);
+    while (!tiers.mayFit(shuffleId)) {
+      if (!awaitMemory()) {
+        return false;
+      }
     }
-    return mayFit;
+    return true;
   }
 
   @Override
